@@ -1,0 +1,3 @@
+//! Highwater: how Apache Kafka's log keeps records, and how it loses them.
+//!
+//! The house, floor by floor. An upper floor may import a lower one, never the reverse.

@@ -1,0 +1,3 @@
+//! The project's tasks: `cargo xtask serve`, `test`, `bench`.
+
+fn main() {}
