@@ -2,3 +2,4 @@
 //!
 //! The house, floor by floor. An upper floor may import a lower one, never the reverse.
 pub mod cluster;
+pub mod config;

@@ -1,0 +1,133 @@
+//! What a consumer is configured to do. Mirrors `ConsumerConfig`.
+//!
+//! Deliberately absent: `group.id`, which the scenario gives beside the configs, and everything about groups until the
+//! model has them.
+
+use super::def::{Def, Scope};
+use super::error::ConfigError;
+use super::map::{ConfigMap, FromValue, configs};
+use super::value::Value;
+
+/// Where reading starts when there is no valid position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AutoOffsetReset {
+    /// At the log end.
+    Latest,
+    /// At the log start.
+    Earliest,
+    /// Nowhere: the application gets an error.
+    None,
+    /// At the first record that is at most so many milliseconds old.
+    ByDuration(i64),
+}
+
+impl FromValue for AutoOffsetReset {
+    fn from_value(value: &Value) -> Option<AutoOffsetReset> {
+        match value {
+            Value::Str(text) => AutoOffsetReset::parse(text),
+            _ => None,
+        }
+    }
+}
+
+impl AutoOffsetReset {
+    /// Reads `latest`, `earliest`, `none` or `by_duration:P1DT2H3M4.5S`.
+    pub(super) fn parse(text: &str) -> Option<AutoOffsetReset> {
+        match text {
+            "latest" => Some(AutoOffsetReset::Latest),
+            "earliest" => Some(AutoOffsetReset::Earliest),
+            "none" => Some(AutoOffsetReset::None),
+            _ => iso_duration(text.strip_prefix("by_duration:")?).map(AutoOffsetReset::ByDuration),
+        }
+    }
+}
+
+/// Milliseconds of an ISO 8601 duration of days, hours, minutes and seconds. Negative ones mean nothing here.
+fn iso_duration(text: &str) -> Option<i64> {
+    let body = text
+        .strip_prefix('P')
+        .filter(|body| !body.is_empty() && !body.ends_with('T'))?;
+    let (days, time) = body.split_once('T').unwrap_or((body, ""));
+    let mut total = 0_i64;
+    let mut take = |part: &mut &str, letter: char, unit: f64| -> Option<()> {
+        if let Some((number, rest)) = part.split_once(letter) {
+            let plain = number
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.');
+            let number: f64 = number.parse().ok().filter(|_| plain)?;
+            total = total.checked_add((number * unit) as i64)?;
+            *part = rest;
+        }
+        Some(())
+    };
+    let (mut days, mut time) = (days, time);
+    take(&mut days, 'D', 86_400_000.0)?;
+    take(&mut time, 'H', 3_600_000.0)?;
+    take(&mut time, 'M', 60_000.0)?;
+    take(&mut time, 'S', 1_000.0)?;
+    (days.is_empty() && time.is_empty()).then_some(total)
+}
+
+/// What of transactions a consumer gets to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IsolationLevel {
+    /// Everything below the high watermark.
+    ReadUncommitted,
+    /// Only what was committed.
+    ReadCommitted,
+}
+
+impl FromValue for IsolationLevel {
+    fn from_value(value: &Value) -> Option<IsolationLevel> {
+        match value {
+            Value::Str(text) => match text.as_str() {
+                "read_uncommitted" => Some(IsolationLevel::ReadUncommitted),
+                "read_committed" => Some(IsolationLevel::ReadCommitted),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+configs! {
+    /// A consumer's settings as it acts on them.
+    pub struct ConsumerConfig in Consumer {
+        /// Bytes from which on the broker answers a fetch.
+        fetch_min_bytes: i64 = "fetch.min.bytes",
+        /// Milliseconds that the broker holds a fetch that would carry less.
+        fetch_max_wait_ms: i64 = "fetch.max.wait.ms",
+        /// Bytes of a fetch response, at most, but always one batch.
+        fetch_max_bytes: i64 = "fetch.max.bytes",
+        /// Bytes of one partition in a fetch response, at most, but always one batch.
+        max_partition_fetch_bytes: i64 = "max.partition.fetch.bytes",
+        /// Records that one poll hands over, at most.
+        max_poll_records: i64 = "max.poll.records",
+        /// Where reading starts when there is no valid position.
+        auto_offset_reset: AutoOffsetReset = "auto.offset.reset",
+        /// What of transactions is handed over.
+        isolation_level: IsolationLevel = "isolation.level",
+        /// Whether the position is committed at an interval.
+        enable_auto_commit: bool = "enable.auto.commit",
+        /// That interval in milliseconds.
+        auto_commit_interval_ms: i64 = "auto.commit.interval.ms",
+        /// Milliseconds after which an unanswered request counts as failed.
+        request_timeout_ms: i64 = "request.timeout.ms",
+        /// Milliseconds before the first retry.
+        retry_backoff_ms: i64 = "retry.backoff.ms",
+        /// Milliseconds before any retry, at most.
+        retry_backoff_max_ms: i64 = "retry.backoff.max.ms",
+        /// Milliseconds after which metadata is asked for again.
+        metadata_max_age_ms: i64 = "metadata.max.age.ms",
+        /// Milliseconds before the second attempt to connect.
+        reconnect_backoff_ms: i64 = "reconnect.backoff.ms",
+        /// Milliseconds before any attempt to connect, at most.
+        reconnect_backoff_max_ms: i64 = "reconnect.backoff.max.ms",
+    }
+}
+
+impl ConsumerConfig {
+    fn finish(self, _set: &ConfigMap) -> Result<Self, ConfigError> {
+        Ok(self)
+    }
+}

@@ -1,0 +1,166 @@
+//! Why a setting was not taken: an unknown name, a value that is none, a value out of range, two settings that exclude
+//! each other. Each message names the config, what was found and what would be right.
+
+use super::def::{Def, Kind, Scope, Unit, Valid};
+use std::fmt;
+
+/// Why a setting was not taken. Nothing has changed when one of these is returned.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ConfigError {
+    /// No config of this scope has that name.
+    Unknown {
+        /// Where it was set.
+        scope: Scope,
+        /// The name as it was given.
+        name: String,
+        /// What was probably meant.
+        hint: Hint,
+    },
+    /// The text is no value of the config's type.
+    NotAValue {
+        /// The config.
+        def: &'static Def,
+        /// The text as it was given.
+        text: String,
+    },
+    /// The value has the right type and is not allowed.
+    OutOfRange {
+        /// The config.
+        def: &'static Def,
+        /// The text as it was given.
+        text: String,
+    },
+    /// A duration that is not a whole number of the config's unit.
+    NotWhole {
+        /// The config.
+        def: &'static Def,
+        /// The text as it was given.
+        text: String,
+    },
+    /// Kafka knows the config, nothing in the model acts on it, and it was given another value than its default.
+    WithoutEffect {
+        /// Where it was set.
+        scope: Scope,
+        /// The config.
+        def: &'static Def,
+    },
+    /// Two settings exclude each other.
+    Conflict {
+        /// What is wrong and what to do, in one sentence.
+        reason: String,
+    },
+}
+
+/// What was probably meant by an unknown name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hint {
+    /// A config of the same scope that is written almost like it.
+    Nearest(&'static str),
+    /// The same name in another scope.
+    Elsewhere(Scope),
+    /// Nothing comes near.
+    Nothing,
+}
+
+impl ConfigError {
+    pub(super) fn unknown(scope: Scope, name: &str) -> ConfigError {
+        let elsewhere = Scope::ALL
+            .into_iter()
+            .find(|other| other.find(name).is_some());
+        let names = scope.configs().iter().map(|def| def.name);
+        let hint = match (elsewhere, nearest(name, names)) {
+            (Some(other), _) => Hint::Elsewhere(other),
+            (None, Some(name)) => Hint::Nearest(name),
+            (None, None) => Hint::Nothing,
+        };
+        ConfigError::Unknown {
+            scope,
+            name: name.to_string(),
+            hint,
+        }
+    }
+}
+
+/// The word that is written most like the given one, if any is near enough to be a slip of the keyboard: at most a third
+/// of its letters differ. Of equally near ones the first counts.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// What would be a value of that config, in words: `a duration or a number of ms in [0,...]`.
+pub fn expected(def: &Def) -> String {
+    let kind = match (def.kind, def.unit) {
+        (Kind::Boolean, _) => return "true or false".to_string(),
+        (Kind::Short | Kind::Int | Kind::Long, Unit::Bytes) => {
+            "a size or a number of bytes".to_string()
+        }
+        (Kind::Short | Kind::Int | Kind::Long, Unit::Count) => "a whole number".to_string(),
+        (Kind::Short | Kind::Int | Kind::Long, unit) => {
+            format!("a duration or a number of {}", unit.sign())
+        }
+        (Kind::Double, _) => "a number".to_string(),
+        (Kind::String | Kind::Class, _) => "a text".to_string(),
+        (Kind::List, _) => "a list".to_string(),
+    };
+    match (def.accepts(), def.kind.bounds()) {
+        (Valid::Any, Some((least, most))) => format!("{kind} in [{least},...,{most}]"),
+        (Valid::AtLeast(least), Some((_, most))) => format!("{kind} in [{least},...,{most}]"),
+        (Valid::Any | Valid::AnyList, _) => kind,
+        (valid @ (Valid::OneOf(_) | Valid::OneOfAnyCase(_) | Valid::OffsetReset), _) => {
+            format!("one of {valid}")
+        }
+        (valid, _) => format!("{kind} in {valid}"),
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Unknown { scope, name, hint } => {
+                write!(f, "no {scope} config is called '{name}'")?;
+                match hint {
+                    Hint::Nearest(nearest) => write!(f, "; the nearest is '{nearest}'"),
+                    Hint::Elsewhere(other) => write!(f, "; it is a {other} config"),
+                    Hint::Nothing => Ok(()),
+                }
+            }
+            ConfigError::NotAValue { def, text } => {
+                write!(
+                    f,
+                    "{}={text} is not a value; expected {}",
+                    def.name,
+                    expected(def)
+                )
+            }
+            ConfigError::OutOfRange { def, text } => {
+                write!(
+                    f,
+                    "{}={text} is out of range; expected {}",
+                    def.name,
+                    expected(def)
+                )
+            }
+            ConfigError::NotWhole { def, text } => write!(
+                f,
+                "{}={text} is not a whole number of {}; expected {}",
+                def.name,
+                def.unit.sign(),
+                expected(def)
+            ),
+            ConfigError::WithoutEffect { scope, def } => write!(
+                f,
+                "the {scope} config '{}' has no effect in the model; leave it at its default",
+                def.name
+            ),
+            ConfigError::Conflict { reason } => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
