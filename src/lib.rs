@@ -3,3 +3,4 @@
 //! The house, floor by floor. An upper floor may import a lower one, never the reverse.
 pub mod cluster;
 pub mod config;
+pub mod log;

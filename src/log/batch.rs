@@ -1,0 +1,607 @@
+//! A record batch of format v2: the unit in which records travel, are stored and are replicated.
+//!
+//! Mirrors `DefaultRecordBatch` and, for building, `MemoryRecordsBuilder`. The checksum of a batch covers everything
+//! but its base offset, length, leader epoch and magic. A leader therefore gives a batch its offsets and epoch
+//! without touching what it was sent, and that is how it is kept here: one shared [payload](Batch), and beside it
+//! the two numbers that differ between what was sent and what is stored. Clones, replicas and snapshots share bytes.
+//!
+//! Deliberately absent: compression. A compressed batch read from a real file keeps its bytes and header; its
+//! records are not opened here.
+
+use std::sync::{Arc, OnceLock};
+
+use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
+
+use super::record::{NO_TIMESTAMP, Record, RecordView};
+
+/// The bytes of a batch before its records (`DefaultRecordBatch.RECORD_BATCH_OVERHEAD`).
+pub const RECORD_BATCH_OVERHEAD: usize = 61;
+
+/// Base offset and length: what must be read to know where a batch ends (`Records.LOG_OVERHEAD`).
+pub const LOG_OVERHEAD: usize = 12;
+
+/// Bytes up to and including the magic (`Records.HEADER_SIZE_UP_TO_MAGIC`).
+pub const HEADER_SIZE_UP_TO_MAGIC: usize = 17;
+
+/// The smallest length field Kafka believes (`LegacyRecord.RECORD_OVERHEAD_V0`).
+const SMALLEST_LENGTH: i32 = 14;
+
+/// Where the shared payload begins: base offset, length and leader epoch stand outside.
+const PAYLOAD_START: usize = 16;
+
+/// Where the checksummed part begins.
+const CRC_START: usize = 21;
+
+const LOG_APPEND_TIME: i16 = 0x08;
+const TRANSACTIONAL: i16 = 0x10;
+const CONTROL: i16 = 0x20;
+const DELETE_HORIZON: i16 = 0x40;
+
+/// Who sent a batch, and its place among what that producer sent to the partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProducerStamp {
+    /// The producer id.
+    pub id: i64,
+    /// The producer epoch.
+    pub epoch: i16,
+    /// The sequence of the first record; −1 in a control batch.
+    pub base_sequence: i32,
+}
+
+/// What the timestamps of a batch mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimestampType {
+    /// Set by the producer.
+    CreateTime,
+    /// Set by the leader when it appended.
+    LogAppendTime,
+}
+
+/// The outcome that a transaction marker writes into the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The transaction's records become visible to `read_committed`.
+    Commit,
+    /// They never do.
+    Abort,
+}
+
+/// A transaction marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marker {
+    /// Commit or abort.
+    pub outcome: Outcome,
+    /// The epoch of the coordinator that wrote it.
+    pub coordinator_epoch: i32,
+}
+
+/// Why bytes do not make a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// The bytes end before the batch does: a torn tail, which Kafka ignores in silence.
+    Incomplete,
+    /// The length field is impossible.
+    BadLength(i32),
+    /// The magic is not 2.
+    BadMagic(i8),
+    /// A batch of magic 2 shorter than its header.
+    ShortHeader,
+}
+
+/// The decoded header of a batch, without what stands outside the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fields {
+    crc: u32,
+    attributes: i16,
+    last_offset_delta: i32,
+    base_timestamp: i64,
+    max_timestamp: i64,
+    producer: ProducerStamp,
+    count: i32,
+}
+
+#[derive(Debug)]
+struct Payload {
+    /// The batch from its magic to its end.
+    bytes: Box<[u8]>,
+    fields: Fields,
+    checksum: OnceLock<bool>,
+    tags: Arc<[u64]>,
+    fingerprint: OnceLock<u128>,
+}
+
+/// A record batch. Clones share its bytes.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    payload: Arc<Payload>,
+    base_offset: i64,
+    leader_epoch: i32,
+}
+
+impl Batch {
+    /// The batch a producer sends: base offset 0, no leader epoch, CreateTime.
+    ///
+    /// `tags` are one number per record, given and read by the caller alone (who sent it): not bytes, never part of
+    /// a file, but kept through append, replication, compaction and recovery. Pass an empty slice for none.
+    pub fn build(records: &[Record], producer: Option<ProducerStamp>, tags: Arc<[u64]>) -> Batch {
+        Self::build_with(records, producer, 0, tags)
+    }
+
+    /// As [`build`](Self::build), inside a transaction.
+    pub fn build_transactional(
+        records: &[Record],
+        producer: ProducerStamp,
+        tags: Arc<[u64]>,
+    ) -> Batch {
+        Self::build_with(records, Some(producer), TRANSACTIONAL, tags)
+    }
+
+    /// A transaction marker as its coordinator sends it.
+    pub fn build_marker(
+        marker: Marker,
+        producer_id: i64,
+        producer_epoch: i16,
+        timestamp: i64,
+    ) -> Batch {
+        let kind: u8 = match marker.outcome {
+            Outcome::Abort => 0,
+            Outcome::Commit => 1,
+        };
+        let mut value = vec![0, 0];
+        value.extend_from_slice(&marker.coordinator_epoch.to_be_bytes());
+        let record = Record::new(Some(&[0, 0, 0, kind]), Some(&value), timestamp);
+        let stamp = ProducerStamp {
+            id: producer_id,
+            epoch: producer_epoch,
+            base_sequence: -1,
+        };
+        Self::build_with(
+            &[record],
+            Some(stamp),
+            TRANSACTIONAL | CONTROL,
+            Arc::default(),
+        )
+    }
+
+    fn build_with(
+        records: &[Record],
+        producer: Option<ProducerStamp>,
+        attributes: i16,
+        tags: Arc<[u64]>,
+    ) -> Batch {
+        let base_timestamp = records
+            .first()
+            .map_or(NO_TIMESTAMP, |record| record.timestamp);
+        let fields = Fields {
+            crc: 0,
+            attributes,
+            last_offset_delta: records.len() as i32 - 1,
+            base_timestamp,
+            max_timestamp: records
+                .iter()
+                .map(|record| record.timestamp)
+                .max()
+                .unwrap_or(NO_TIMESTAMP),
+            producer: producer.unwrap_or(ProducerStamp {
+                id: -1,
+                epoch: -1,
+                base_sequence: -1,
+            }),
+            count: records.len() as i32,
+        };
+        let mut body = Vec::new();
+        for (delta, record) in records.iter().enumerate() {
+            record.write(
+                &mut body,
+                delta as i32,
+                record.timestamp.wrapping_sub(base_timestamp),
+            );
+        }
+        Self::assemble(fields, &body, tags).placed(0, -1)
+    }
+
+    /// Puts header and records together and computes the checksum.
+    fn assemble(fields: Fields, records: &[u8], tags: Arc<[u64]>) -> Batch {
+        let mut bytes = Vec::with_capacity(RECORD_BATCH_OVERHEAD - PAYLOAD_START + records.len());
+        bytes.extend_from_slice(&[2, 0, 0, 0, 0]);
+        bytes.extend_from_slice(&fields.attributes.to_be_bytes());
+        bytes.extend_from_slice(&fields.last_offset_delta.to_be_bytes());
+        bytes.extend_from_slice(&fields.base_timestamp.to_be_bytes());
+        bytes.extend_from_slice(&fields.max_timestamp.to_be_bytes());
+        bytes.extend_from_slice(&fields.producer.id.to_be_bytes());
+        bytes.extend_from_slice(&fields.producer.epoch.to_be_bytes());
+        bytes.extend_from_slice(&fields.producer.base_sequence.to_be_bytes());
+        bytes.extend_from_slice(&fields.count.to_be_bytes());
+        bytes.extend_from_slice(records);
+        let crc = crc32c::crc32c(&bytes[CRC_START - PAYLOAD_START..]);
+        bytes[1..5].copy_from_slice(&crc.to_be_bytes());
+        let payload = Payload {
+            bytes: bytes.into_boxed_slice(),
+            fields: Fields { crc, ..fields },
+            checksum: OnceLock::from(true),
+            tags,
+            fingerprint: OnceLock::new(),
+        };
+        Batch {
+            payload: Arc::new(payload),
+            base_offset: 0,
+            leader_epoch: -1,
+        }
+    }
+
+    /// Reads the batch at the front of `bytes`; what stands behind it is left alone. Only the framing is judged
+    /// here: ask [`is_valid`](Self::is_valid) for the checksum and [`check_records`](Self::check_records) for the
+    /// records. Mirrors `FileLogInputStream.nextBatch`.
+    pub fn parse(bytes: &[u8]) -> Result<Batch, Malformed> {
+        if bytes.len() < HEADER_SIZE_UP_TO_MAGIC {
+            return Err(Malformed::Incomplete);
+        }
+        let length = i32::from_be_bytes(array(bytes, 8));
+        if length < SMALLEST_LENGTH {
+            return Err(Malformed::BadLength(length));
+        }
+        let magic = bytes[PAYLOAD_START] as i8;
+        let size = LOG_OVERHEAD + length as usize;
+        if bytes.len() < size {
+            return Err(Malformed::Incomplete);
+        }
+        if magic != 2 {
+            return Err(Malformed::BadMagic(magic));
+        }
+        if size < RECORD_BATCH_OVERHEAD {
+            return Err(Malformed::ShortHeader);
+        }
+        let fields = Fields {
+            crc: u32::from_be_bytes(array(bytes, 17)),
+            attributes: i16::from_be_bytes(array(bytes, 21)),
+            last_offset_delta: i32::from_be_bytes(array(bytes, 23)),
+            base_timestamp: i64::from_be_bytes(array(bytes, 27)),
+            max_timestamp: i64::from_be_bytes(array(bytes, 35)),
+            producer: ProducerStamp {
+                id: i64::from_be_bytes(array(bytes, 43)),
+                epoch: i16::from_be_bytes(array(bytes, 51)),
+                base_sequence: i32::from_be_bytes(array(bytes, 53)),
+            },
+            count: i32::from_be_bytes(array(bytes, 57)),
+        };
+        let payload = Payload {
+            bytes: bytes[PAYLOAD_START..size].into(),
+            fields,
+            checksum: OnceLock::new(),
+            tags: Arc::default(),
+            fingerprint: OnceLock::new(),
+        };
+        Ok(Batch {
+            payload: Arc::new(payload),
+            base_offset: i64::from_be_bytes(array(bytes, 0)),
+            leader_epoch: i32::from_be_bytes(array(bytes, 12)),
+        })
+    }
+
+    /// The same batch at another offset and leader epoch; the bytes stay shared.
+    pub fn placed(&self, base_offset: i64, leader_epoch: i32) -> Batch {
+        Batch {
+            payload: Arc::clone(&self.payload),
+            base_offset,
+            leader_epoch,
+        }
+    }
+
+    /// The same batch with other tags. The bytes are copied, so give tags when building where that is possible.
+    pub fn tagged(&self, tags: Arc<[u64]>) -> Batch {
+        let payload = Payload {
+            bytes: self.payload.bytes.clone(),
+            fields: self.payload.fields,
+            checksum: self.payload.checksum.clone(),
+            tags,
+            fingerprint: OnceLock::new(),
+        };
+        Batch {
+            payload: Arc::new(payload),
+            ..*self
+        }
+    }
+
+    /// The offset of the first record slot.
+    pub fn base_offset(&self) -> i64 {
+        self.base_offset
+    }
+
+    /// The offset of the last record slot, whether or not a record is left in it.
+    pub fn last_offset(&self) -> i64 {
+        self.base_offset
+            .wrapping_add(i64::from(self.payload.fields.last_offset_delta))
+    }
+
+    /// One past the last offset.
+    pub fn next_offset(&self) -> i64 {
+        self.last_offset().wrapping_add(1)
+    }
+
+    /// Last offset minus base offset.
+    pub fn last_offset_delta(&self) -> i32 {
+        self.payload.fields.last_offset_delta
+    }
+
+    /// The epoch of the leader that appended it; −1 before an append.
+    pub fn leader_epoch(&self) -> i32 {
+        self.leader_epoch
+    }
+
+    /// All bytes of the batch, header included.
+    pub fn size_in_bytes(&self) -> u32 {
+        (PAYLOAD_START + self.payload.bytes.len()) as u32
+    }
+
+    /// The timestamp of the first record, or the delete horizon where there is one.
+    pub fn base_timestamp(&self) -> i64 {
+        self.payload.fields.base_timestamp
+    }
+
+    /// The greatest timestamp of its records, or the append time.
+    pub fn max_timestamp(&self) -> i64 {
+        self.payload.fields.max_timestamp
+    }
+
+    /// The attribute bits as stored.
+    pub fn attributes(&self) -> i16 {
+        self.payload.fields.attributes
+    }
+
+    /// The checksum as stored.
+    pub fn crc(&self) -> u32 {
+        self.payload.fields.crc
+    }
+
+    /// Whether the producer or the leader set the timestamps.
+    pub fn timestamp_type(&self) -> TimestampType {
+        match self.attributes() & LOG_APPEND_TIME {
+            0 => TimestampType::CreateTime,
+            _ => TimestampType::LogAppendTime,
+        }
+    }
+
+    /// Whether it belongs to a transaction (a marker does as well).
+    pub fn is_transactional(&self) -> bool {
+        self.attributes() & TRANSACTIONAL != 0
+    }
+
+    /// Whether it is a control batch: it takes an offset and no consumer sees it.
+    pub fn is_control(&self) -> bool {
+        self.attributes() & CONTROL != 0
+    }
+
+    /// The compression code: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
+    pub fn compression(&self) -> u8 {
+        (self.attributes() & 0x07) as u8
+    }
+
+    /// From when on its tombstones may be removed, if a cleaner has decided that.
+    pub fn delete_horizon(&self) -> Option<i64> {
+        (self.attributes() & DELETE_HORIZON != 0).then_some(self.payload.fields.base_timestamp)
+    }
+
+    /// Who sent it; `None` without idempotence.
+    pub fn producer(&self) -> Option<ProducerStamp> {
+        (self.payload.fields.producer.id >= 0).then_some(self.payload.fields.producer)
+    }
+
+    /// The three producer fields as stored, −1 where there is none.
+    pub fn producer_fields(&self) -> ProducerStamp {
+        self.payload.fields.producer
+    }
+
+    /// The producer id, −1 if none.
+    pub fn producer_id(&self) -> i64 {
+        self.payload.fields.producer.id
+    }
+
+    /// The producer epoch, −1 if none.
+    pub fn producer_epoch(&self) -> i16 {
+        self.payload.fields.producer.epoch
+    }
+
+    /// The sequence of the first record slot, −1 if none.
+    pub fn base_sequence(&self) -> i32 {
+        self.payload.fields.producer.base_sequence
+    }
+
+    /// The sequence of the last record slot, which wraps after 2147483647 to 0; −1 if none.
+    pub fn last_sequence(&self) -> i32 {
+        match self.base_sequence() {
+            -1 => -1,
+            base => increment_sequence(base, self.last_offset_delta()),
+        }
+    }
+
+    /// The number of records present, as the header has it.
+    pub fn records_count(&self) -> i32 {
+        self.payload.fields.count
+    }
+
+    /// One number per record present, in order, if tags were given.
+    pub fn tags(&self) -> &[u64] {
+        &self.payload.tags
+    }
+
+    /// The tag of the record at an offset, if the record is there and has one.
+    pub fn tag_of(&self, offset: i64) -> Option<u64> {
+        if self.tags().is_empty() {
+            return None;
+        }
+        if i64::from(self.records_count()) == i64::from(self.last_offset_delta()) + 1 {
+            return self
+                .tags()
+                .get(usize::try_from(offset - self.base_offset).ok()?)
+                .copied();
+        }
+        let index = self.records().position(|record| record.offset == offset)?;
+        self.tags().get(index).copied()
+    }
+
+    /// The records in order. Stops at the first that is malformed, which [`check_records`](Self::check_records)
+    /// reports; nothing comes out of a compressed batch.
+    pub fn records(&self) -> RecordIter<'_> {
+        let bytes = match self.compression() {
+            0 => self.records_bytes(),
+            _ => &[],
+        };
+        RecordIter {
+            batch: self,
+            rest: bytes,
+            left: self.records_count(),
+        }
+    }
+
+    /// The bytes behind the header.
+    pub fn records_bytes(&self) -> &[u8] {
+        &self.payload.bytes[RECORD_BATCH_OVERHEAD - PAYLOAD_START..]
+    }
+
+    /// Whether the records are as many as the header says and fill the batch exactly.
+    pub fn check_records(&self) -> bool {
+        let mut records = self.records();
+        let found = records.by_ref().count();
+        found as i64 == i64::from(self.records_count()) && records.rest.is_empty()
+    }
+
+    /// Whether the stored checksum is that of the bytes (`DefaultRecordBatch.isValid`).
+    pub fn is_valid(&self) -> bool {
+        *self.payload.checksum.get_or_init(|| {
+            crc32c::crc32c(&self.payload.bytes[CRC_START - PAYLOAD_START..]) == self.crc()
+        })
+    }
+
+    /// The transaction marker in a control batch.
+    pub fn marker(&self) -> Option<Marker> {
+        if !self.is_control() {
+            return None;
+        }
+        let record = self.records().next()?;
+        let outcome = match i16::from_be_bytes(record.key?.get(2..4)?.try_into().ok()?) {
+            0 => Outcome::Abort,
+            1 => Outcome::Commit,
+            _ => return None,
+        };
+        let coordinator_epoch = i32::from_be_bytes(record.value?.get(2..6)?.try_into().ok()?);
+        Some(Marker {
+            outcome,
+            coordinator_epoch,
+        })
+    }
+
+    /// The batch as it lies in a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.size_in_bytes() as usize);
+        self.write_to(&mut out);
+        out
+    }
+
+    /// Appends the batch as it lies in a file.
+    pub fn write_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.base_offset.to_be_bytes());
+        out.extend_from_slice(&(self.size_in_bytes() as i32 - LOG_OVERHEAD as i32).to_be_bytes());
+        out.extend_from_slice(&self.leader_epoch.to_be_bytes());
+        out.extend_from_slice(&self.payload.bytes);
+    }
+
+    /// The fingerprint of bytes and tags, offset and leader epoch included; the part over the bytes is computed once
+    /// for all clones.
+    pub fn fingerprint(&self) -> u128 {
+        let shared = *self.payload.fingerprint.get_or_init(|| {
+            let tags: Vec<u8> = self
+                .payload
+                .tags
+                .iter()
+                .flat_map(|tag| tag.to_le_bytes())
+                .collect();
+            xxh3_128(&self.payload.bytes) ^ xxh3_128_with_seed(&tags, 1)
+        });
+        let mut own = [0u8; 28];
+        own[..16].copy_from_slice(&shared.to_le_bytes());
+        own[16..24].copy_from_slice(&self.base_offset.to_le_bytes());
+        own[24..].copy_from_slice(&self.leader_epoch.to_le_bytes());
+        xxh3_128(&own)
+    }
+
+    /// The batch with timestamp type and greatest timestamp as the leader decides them. Bytes are copied, and the
+    /// checksum made anew, only if something really changes (`DefaultRecordBatch.setMaxTimestamp`).
+    pub(crate) fn with_max_timestamp(&self, kind: TimestampType, max_timestamp: i64) -> Batch {
+        if self.timestamp_type() == kind && self.max_timestamp() == max_timestamp {
+            return self.clone();
+        }
+        let attributes = match kind {
+            TimestampType::CreateTime => self.attributes() & !LOG_APPEND_TIME,
+            TimestampType::LogAppendTime => self.attributes() | LOG_APPEND_TIME,
+        };
+        let fields = Fields {
+            attributes,
+            max_timestamp,
+            ..self.payload.fields
+        };
+        Self::assemble(fields, self.records_bytes(), Arc::clone(&self.payload.tags))
+            .placed(self.base_offset, self.leader_epoch)
+    }
+
+    /// The most bytes a batch of this one record can take (`AbstractRecords.estimateSizeInBytesUpperBound`), which
+    /// is what a producer compares with `batch.size` and `max.request.size`.
+    pub fn size_upper_bound(record: &Record) -> usize {
+        RECORD_BATCH_OVERHEAD + record.size_upper_bound()
+    }
+}
+
+impl PartialEq for Batch {
+    fn eq(&self, other: &Self) -> bool {
+        self.base_offset == other.base_offset
+            && self.leader_epoch == other.leader_epoch
+            && (Arc::ptr_eq(&self.payload, &other.payload)
+                || (self.payload.bytes == other.payload.bytes
+                    && self.payload.tags == other.payload.tags))
+    }
+}
+
+impl Eq for Batch {}
+
+/// The records of a batch; see [`Batch::records`].
+#[derive(Clone, Debug)]
+pub struct RecordIter<'a> {
+    batch: &'a Batch,
+    rest: &'a [u8],
+    left: i32,
+}
+
+impl<'a> Iterator for RecordIter<'a> {
+    type Item = RecordView<'a>;
+
+    fn next(&mut self) -> Option<RecordView<'a>> {
+        if self.left <= 0 {
+            return None;
+        }
+        let mut rest = self.rest;
+        let mut record = RecordView::read(&mut rest)?;
+        self.rest = rest;
+        self.left -= 1;
+        record.offset = record.offset.wrapping_add(self.batch.base_offset);
+        record.timestamp = match self.batch.timestamp_type() {
+            TimestampType::CreateTime => record.timestamp.wrapping_add(self.batch.base_timestamp()),
+            TimestampType::LogAppendTime => self.batch.max_timestamp(),
+        };
+        Some(record)
+    }
+}
+
+/// A sequence further on, which wraps after 2147483647 to 0 (`DefaultRecordBatch.incrementSequence`).
+pub fn increment_sequence(sequence: i32, increment: i32) -> i32 {
+    if sequence > i32::MAX.wrapping_sub(increment) {
+        increment.wrapping_sub(i32::MAX - sequence).wrapping_sub(1)
+    } else {
+        sequence.wrapping_add(increment)
+    }
+}
+
+/// `N` bytes of a slice whose length the caller has checked.
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[at..at + N]);
+    out
+}

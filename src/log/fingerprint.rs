@@ -1,0 +1,145 @@
+//! Fingerprints: one canonical 128-bit number for a piece of the model.
+//!
+//! Two worlds are compared, and found again in a search, by these numbers, so they must be the same on every
+//! machine and on wasm. Therefore everything is written with a fixed width, lengths as 64 bits, and no derived
+//! `Hash` (whose layout follows `usize`) takes part.
+//!
+//! Deliberately absent: hashing of bookkeeping, of wall-clock deadlines made relative (the caller's business), and
+//! any protection against an adversary.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::OnceLock;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Collects the canonical encoding of a model, then hashes it.
+#[derive(Clone, Debug, Default)]
+pub struct Encoder {
+    bytes: Vec<u8>,
+}
+
+macro_rules! fixed_width {
+    ($($(#[$doc:meta])* $name:ident: $type:ty),* $(,)?) => {
+        $($(#[$doc])* pub fn $name(&mut self, value: $type) { self.bytes.extend_from_slice(&value.to_le_bytes()); })*
+    };
+}
+
+impl Encoder {
+    /// An empty encoder.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fixed_width! {
+        /// Writes one byte.
+        u8: u8,
+        /// Writes two bytes.
+        u16: u16,
+        /// Writes four bytes.
+        u32: u32,
+        /// Writes eight bytes.
+        u64: u64,
+        /// Writes sixteen bytes, for example the fingerprint of a part.
+        u128: u128,
+        /// Writes two bytes.
+        i16: i16,
+        /// Writes four bytes.
+        i32: i32,
+        /// Writes eight bytes.
+        i64: i64,
+    }
+
+    /// Writes a length in 64 bits, whatever `usize` is here.
+    pub fn len(&mut self, value: usize) {
+        self.u64(value as u64);
+    }
+
+    /// Writes a byte string with its length before it.
+    pub fn bytes(&mut self, value: &[u8]) {
+        self.len(value.len());
+        self.bytes.extend_from_slice(value);
+    }
+
+    /// Writes a text with its length before it.
+    pub fn str(&mut self, value: &str) {
+        self.bytes(value.as_bytes());
+    }
+
+    /// Writes a presence mark and, when there is one, the value.
+    pub fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        match value {
+            None => self.u8(0),
+            Some(value) => {
+                self.u8(1);
+                write(self, value);
+            }
+        }
+    }
+
+    /// The fingerprint of everything written so far.
+    pub fn digest(&self) -> u128 {
+        xxh3_128(&self.bytes)
+    }
+
+    /// Forgets what was written and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+}
+
+/// What has a canonical encoding.
+pub trait Fingerprint {
+    /// Writes the canonical encoding of this value.
+    fn fingerprint(&self, encoder: &mut Encoder);
+
+    /// The 128-bit fingerprint of this value alone.
+    fn digest(&self) -> u128 {
+        let mut encoder = Encoder::new();
+        self.fingerprint(&mut encoder);
+        encoder.digest()
+    }
+}
+
+/// A value with its fingerprint remembered until the value is borrowed mutably.
+#[derive(Clone, Debug, Default)]
+pub struct Cached<T> {
+    value: T,
+    digest: OnceLock<u128>,
+}
+
+impl<T> Cached<T> {
+    /// Wraps a value; its fingerprint is computed when first asked for.
+    pub fn new(value: T) -> Self {
+        Self {
+            value,
+            digest: OnceLock::new(),
+        }
+    }
+
+    /// Gives the value back.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+}
+
+impl<T: Fingerprint> Cached<T> {
+    /// The fingerprint of the value, computed at most once between two changes.
+    pub fn digest(&self) -> u128 {
+        *self.digest.get_or_init(|| self.value.digest())
+    }
+}
+
+impl<T> Deref for Cached<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Cached<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.digest = OnceLock::new();
+        &mut self.value
+    }
+}

@@ -1,0 +1,557 @@
+//! What a log remembers of each producer, to refuse duplicates and gaps.
+//!
+//! Mirrors `ProducerStateManager`, `ProducerStateEntry` and `ProducerAppendInfo`: per producer id the epoch, the
+//! last five batches and the open transaction. A batch is first *analysed* against this state and only applied when
+//! the whole append has been accepted.
+//!
+//! Deliberately absent: transaction verification (`VerificationGuard`), which is a conversation between broker and
+//! coordinator and leaves nothing in the log.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::batch::{Batch, Marker, Outcome, increment_sequence};
+use super::errors::{Errors, Refusal};
+use super::fingerprint::{Encoder, Fingerprint};
+
+/// How many batches of each producer are remembered.
+const BATCHES_TO_RETAIN: usize = 5;
+
+/// Java's first table size of a `HashMap`, which decides the order of a snapshot's entries.
+const FIRST_TABLE_SIZE: u64 = 16;
+
+/// Where an append comes from (`AppendOrigin`): how much of it is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// From a producer: everything is checked.
+    Client,
+    /// From a transaction or group coordinator: epochs are checked, sequences are not.
+    Coordinator(TransactionVersion),
+    /// From the leader: it was checked there.
+    Replication,
+}
+
+/// How a coordinator numbers its markers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionVersion {
+    /// The marker carries the epoch of the transaction's batches.
+    V1,
+    /// The marker carries an epoch one higher (KIP-890).
+    V2,
+}
+
+/// One remembered batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchMetadata {
+    /// The sequence of its last record.
+    pub last_sequence: i32,
+    /// The offset of its last record.
+    pub last_offset: i64,
+    /// Last offset minus first.
+    pub offset_delta: i32,
+    /// Its greatest timestamp.
+    pub timestamp: i64,
+}
+
+impl BatchMetadata {
+    /// The sequence of its first record.
+    pub fn first_sequence(&self) -> i32 {
+        if self.last_sequence < self.offset_delta {
+            // The sequence wrapped inside the batch.
+            i32::MAX - (self.offset_delta - self.last_sequence) + 1
+        } else {
+            self.last_sequence - self.offset_delta
+        }
+    }
+
+    /// The offset of its first record.
+    pub fn first_offset(&self) -> i64 {
+        self.last_offset - i64::from(self.offset_delta)
+    }
+}
+
+/// What is remembered of one producer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProducerEntry {
+    /// The last epoch; −1 when nothing is known yet.
+    pub epoch: i16,
+    /// The last batches, oldest first; none after a marker that bumped the epoch.
+    pub batches: VecDeque<BatchMetadata>,
+    /// The epoch of the coordinator that wrote the last marker, −1 if none did.
+    pub coordinator_epoch: i32,
+    /// The timestamp of the last batch or marker.
+    pub last_timestamp: i64,
+    /// Where the open transaction begins.
+    pub txn_first_offset: Option<i64>,
+}
+
+impl ProducerEntry {
+    fn unknown() -> Self {
+        Self {
+            epoch: -1,
+            batches: VecDeque::new(),
+            coordinator_epoch: -1,
+            last_timestamp: -1,
+            txn_first_offset: None,
+        }
+    }
+
+    /// The sequence of the last record, −1 if no batch is remembered.
+    pub fn last_sequence(&self) -> i32 {
+        self.batches.back().map_or(-1, |batch| batch.last_sequence)
+    }
+
+    /// The offset of the last record, −1 if no batch is remembered.
+    pub fn last_data_offset(&self) -> i64 {
+        self.batches.back().map_or(-1, |batch| batch.last_offset)
+    }
+
+    fn set_epoch(&mut self, epoch: i16) {
+        if self.epoch != epoch {
+            self.batches.clear();
+            self.epoch = epoch;
+        }
+    }
+
+    fn remember(&mut self, batch: BatchMetadata) {
+        if self.batches.len() == BATCHES_TO_RETAIN {
+            self.batches.pop_front();
+        }
+        self.batches.push_back(batch);
+    }
+
+    /// The remembered batch that this one repeats: same epoch, exactly the same sequences.
+    fn duplicate_of(&self, batch: &Batch) -> Option<BatchMetadata> {
+        if batch.producer_epoch() != self.epoch {
+            return None;
+        }
+        let sequences = (batch.base_sequence(), batch.last_sequence());
+        self.batches
+            .iter()
+            .copied()
+            .find(|known| (known.first_sequence(), known.last_sequence) == sequences)
+    }
+}
+
+/// A transaction that a marker has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompletedTxn {
+    /// Whose transaction it was.
+    pub producer_id: i64,
+    /// Where it began.
+    pub first_offset: i64,
+    /// The offset of the marker.
+    pub last_offset: i64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// What one append does to one producer (`ProducerAppendInfo`).
+#[derive(Clone, Debug)]
+struct AppendInfo {
+    before: ProducerEntry,
+    after: ProducerEntry,
+    started: Vec<i64>,
+}
+
+impl AppendInfo {
+    /// Checks a batch and notes what it changes.
+    fn append(&mut self, batch: &Batch, origin: Origin) -> Result<Option<CompletedTxn>, Refusal> {
+        if !batch.is_control() {
+            self.append_data(batch, origin)?;
+            return Ok(None);
+        }
+        // An empty control batch is what a cleaner leaves of a whole transaction: nothing to note.
+        match (batch.marker(), batch.records().next()) {
+            (Some(marker), Some(record)) => {
+                self.append_marker(batch, marker, record.timestamp, origin)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn append_data(&mut self, batch: &Batch, origin: Origin) -> Result<(), Refusal> {
+        if batch.producer_epoch() < self.after.epoch && origin != Origin::Replication {
+            return Err(self.stale_epoch(batch));
+        }
+        if origin == Origin::Client {
+            self.check_sequence(batch)?;
+        }
+        self.after.set_epoch(batch.producer_epoch());
+        self.after.remember(BatchMetadata {
+            last_sequence: batch.last_sequence(),
+            last_offset: batch.last_offset(),
+            offset_delta: batch.last_offset_delta(),
+            timestamp: batch.max_timestamp(),
+        });
+        self.after.last_timestamp = batch.max_timestamp();
+        match (self.after.txn_first_offset, batch.is_transactional()) {
+            (Some(first), false) => Err(Refusal::new(
+                Errors::InvalidTxnState,
+                format!(
+                    "the producer's transaction that began at offset {first} is open, so only transactional batches may follow"
+                ),
+            )),
+            (None, true) => {
+                self.after.txn_first_offset = Some(batch.base_offset());
+                self.started.push(batch.base_offset());
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn stale_epoch(&self, batch: &Batch) -> Refusal {
+        Refusal::new(
+            Errors::InvalidProducerEpoch,
+            format!(
+                "the producer's epoch {} is older than the last seen, {}",
+                batch.producer_epoch(),
+                self.after.epoch
+            ),
+        )
+    }
+
+    fn check_sequence(&self, batch: &Batch) -> Result<(), Refusal> {
+        let found = batch.base_sequence();
+        // A producer nobody knows may start anywhere: its records may have been deleted.
+        let expected = if self.before.epoch == -1 {
+            found
+        } else if batch.producer_epoch() != self.after.epoch {
+            0
+        } else {
+            increment_sequence(self.after.last_sequence(), 1)
+        };
+        if found == expected {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            Errors::OutOfOrderSequenceNumber,
+            format!("the batch begins with sequence {found}, expected {expected}"),
+        ))
+    }
+
+    fn append_marker(
+        &mut self,
+        batch: &Batch,
+        marker: Marker,
+        timestamp: i64,
+        origin: Origin,
+    ) -> Result<Option<CompletedTxn>, Refusal> {
+        let epoch = batch.producer_epoch();
+        let fenced = match origin {
+            Origin::Replication => false,
+            Origin::Client | Origin::Coordinator(TransactionVersion::V1) => {
+                epoch < self.after.epoch
+            }
+            // Equal is a marker that was written already: harmless once its transaction has ended.
+            Origin::Coordinator(TransactionVersion::V2) => {
+                epoch < self.after.epoch
+                    || (epoch == self.after.epoch && self.after.txn_first_offset.is_some())
+            }
+        };
+        if fenced {
+            return Err(self.stale_epoch(batch));
+        }
+        if self.after.coordinator_epoch > marker.coordinator_epoch && origin != Origin::Replication
+        {
+            return Err(Refusal::new(
+                Errors::TransactionCoordinatorFenced,
+                format!(
+                    "the coordinator epoch {} is older than the last seen, {}",
+                    marker.coordinator_epoch, self.after.coordinator_epoch
+                ),
+            ));
+        }
+        let completed = self
+            .after
+            .txn_first_offset
+            .map(|first_offset| CompletedTxn {
+                producer_id: batch.producer_id(),
+                first_offset,
+                last_offset: batch.base_offset(),
+                outcome: marker.outcome,
+            });
+        self.after.set_epoch(epoch);
+        self.after.coordinator_epoch = marker.coordinator_epoch;
+        self.after.txn_first_offset = None;
+        self.after.last_timestamp = timestamp;
+        Ok(completed)
+    }
+}
+
+/// What an append does to the producers, found before anything is written.
+#[derive(Debug, Default)]
+pub(crate) struct Analysis {
+    updates: Vec<(i64, AppendInfo)>,
+    pub(crate) completed: Vec<CompletedTxn>,
+}
+
+/// What an analysis says.
+pub(crate) enum Verdict {
+    /// Append, then apply.
+    Append(Analysis),
+    /// The batch is here already.
+    Duplicate(BatchMetadata),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Slot {
+    entry: ProducerEntry,
+    /// When this id came into the map, relative to others: Java's order within a table slot.
+    arrival: u64,
+}
+
+/// What a log remembers of its producers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProducerState {
+    entries: BTreeMap<i64, Slot>,
+    arrivals: u64,
+    table_size: u64,
+    /// First offset of each open transaction, with its producer.
+    ongoing: BTreeMap<i64, i64>,
+    /// First offset of each ended transaction whose marker the high watermark has not passed, with the marker's offset.
+    unreplicated: BTreeMap<i64, i64>,
+    /// One past the last offset that this state covers.
+    map_end_offset: i64,
+    last_snapshot_offset: i64,
+}
+
+impl Default for ProducerState {
+    fn default() -> Self {
+        Self::starting_at(0)
+    }
+}
+
+impl ProducerState {
+    /// A state that knows nothing and covers a log up to an offset.
+    pub fn starting_at(offset: i64) -> Self {
+        Self {
+            entries: BTreeMap::new(),
+            arrivals: 0,
+            table_size: FIRST_TABLE_SIZE,
+            ongoing: BTreeMap::new(),
+            unreplicated: BTreeMap::new(),
+            map_end_offset: offset,
+            last_snapshot_offset: offset,
+        }
+    }
+
+    /// What is known of a producer.
+    pub fn entry(&self, producer_id: i64) -> Option<&ProducerEntry> {
+        self.entries.get(&producer_id).map(|slot| &slot.entry)
+    }
+
+    /// All producers, by id.
+    pub fn entries(&self) -> impl Iterator<Item = (i64, &ProducerEntry)> {
+        self.entries.iter().map(|(id, slot)| (*id, &slot.entry))
+    }
+
+    /// All producers in the order in which Java's `HashMap` walks them, which is that of a snapshot file.
+    pub fn entries_in_java_order(&self) -> Vec<(i64, &ProducerEntry)> {
+        let mut all: Vec<_> = self.entries.iter().collect();
+        all.sort_by_key(|(id, slot)| {
+            let bits = **id as u64;
+            (
+                (bits ^ (bits >> 32)) & 0xffff_ffff & (self.table_size - 1),
+                slot.arrival,
+            )
+        });
+        all.into_iter()
+            .map(|(id, slot)| (*id, &slot.entry))
+            .collect()
+    }
+
+    /// One past the last offset that this state covers.
+    pub fn map_end_offset(&self) -> i64 {
+        self.map_end_offset
+    }
+
+    pub(crate) fn set_map_end_offset(&mut self, offset: i64) {
+        self.map_end_offset = offset;
+    }
+
+    /// Whether the state covers more than the last snapshot.
+    pub(crate) fn wants_snapshot(&self) -> bool {
+        self.map_end_offset > self.last_snapshot_offset
+    }
+
+    pub(crate) fn snapshot_taken(&mut self) {
+        self.last_snapshot_offset = self.map_end_offset;
+    }
+
+    /// The first offset whose fate `read_committed` cannot know yet: the oldest open transaction, or the oldest
+    /// ended one whose marker is not replicated.
+    pub fn first_unstable_offset(&self) -> Option<i64> {
+        let first = |txns: &BTreeMap<i64, i64>| txns.keys().next().copied();
+        match (first(&self.ongoing), first(&self.unreplicated)) {
+            (Some(ongoing), Some(unreplicated)) => Some(ongoing.min(unreplicated)),
+            (ongoing, unreplicated) => ongoing.or(unreplicated),
+        }
+    }
+
+    /// The last stable offset as it would be with this transaction gone, which is what the aborted index records.
+    pub(crate) fn last_stable_offset_after(&self, completed: &CompletedTxn) -> i64 {
+        let others = self
+            .ongoing
+            .iter()
+            .filter(|(_, producer)| **producer != completed.producer_id);
+        others
+            .map(|(first, _)| *first)
+            .next()
+            .unwrap_or(completed.last_offset + 1)
+    }
+
+    pub(crate) fn complete(&mut self, completed: &CompletedTxn) {
+        self.ongoing.remove(&completed.first_offset);
+        self.unreplicated
+            .insert(completed.first_offset, completed.last_offset);
+    }
+
+    /// Lets go of ended transactions whose marker lies below the high watermark.
+    pub(crate) fn on_high_watermark(&mut self, high_watermark: i64) {
+        self.unreplicated
+            .retain(|_, marker| *marker >= high_watermark);
+    }
+
+    /// Whether [`on_high_watermark`](Self::on_high_watermark) would change anything.
+    pub(crate) fn waits_for_high_watermark(&self) -> bool {
+        !self.unreplicated.is_empty()
+    }
+
+    /// Forgets what the log start has passed; entries of producers stay.
+    pub(crate) fn on_log_start(&mut self, log_start_offset: i64) {
+        self.unreplicated
+            .retain(|_, marker| *marker >= log_start_offset);
+        if self.map_end_offset < log_start_offset {
+            self.map_end_offset = log_start_offset;
+        }
+    }
+
+    /// Forgets producers that were silent for too long and have no open transaction.
+    pub fn expire(&mut self, now_ms: i64, expiration_ms: i64) {
+        self.entries
+            .retain(|_, slot| !is_expired(&slot.entry, now_ms, expiration_ms));
+    }
+
+    /// Whether [`expire`](Self::expire) would forget anyone.
+    pub fn has_expired(&self, now_ms: i64, expiration_ms: i64) -> bool {
+        self.entries
+            .values()
+            .any(|slot| is_expired(&slot.entry, now_ms, expiration_ms))
+    }
+
+    /// Checks the batches of one append, without changing anything.
+    pub(crate) fn analyze(&self, batches: &[Batch], origin: Origin) -> Result<Verdict, Refusal> {
+        let mut analysis = Analysis::default();
+        for batch in batches.iter().filter(|batch| batch.producer_id() >= 0) {
+            let id = batch.producer_id();
+            if origin == Origin::Client {
+                let known = self.entry(id);
+                if let Some(duplicate) = known.and_then(|entry| entry.duplicate_of(batch)) {
+                    return Ok(Verdict::Duplicate(duplicate));
+                }
+            }
+            let index = analysis.update_of(id, self);
+            let completed = analysis.updates[index].1.append(batch, origin)?;
+            analysis.completed.extend(completed);
+        }
+        Ok(Verdict::Append(analysis))
+    }
+
+    /// Applies the producers' part of an accepted append; its completed transactions are applied one by one after it.
+    pub(crate) fn apply(&mut self, analysis: &Analysis) {
+        for (id, info) in &analysis.updates {
+            self.put(*id, info.after.clone());
+            for first in &info.started {
+                self.ongoing.insert(*first, *id);
+            }
+        }
+    }
+
+    /// Sets what is known of a producer, also from a snapshot.
+    pub(crate) fn put(&mut self, id: i64, entry: ProducerEntry) {
+        if let Some(slot) = self.entries.get_mut(&id) {
+            slot.entry = entry;
+            return;
+        }
+        self.arrivals += 1;
+        self.entries.insert(
+            id,
+            Slot {
+                entry,
+                arrival: self.arrivals,
+            },
+        );
+        while self.entries.len() as u64 > self.table_size / 4 * 3 {
+            self.table_size *= 2;
+        }
+    }
+
+    /// Puts an entry as a snapshot had it, its open transaction included.
+    pub(crate) fn load(&mut self, id: i64, entry: ProducerEntry) {
+        if let Some(first) = entry.txn_first_offset {
+            self.ongoing.insert(first, id);
+        }
+        self.put(id, entry);
+    }
+}
+
+fn is_expired(entry: &ProducerEntry, now_ms: i64, expiration_ms: i64) -> bool {
+    entry.txn_first_offset.is_none() && now_ms.wrapping_sub(entry.last_timestamp) >= expiration_ms
+}
+
+impl Analysis {
+    /// The index of a producer's update, begun with what the log knows of it.
+    fn update_of(&mut self, id: i64, state: &ProducerState) -> usize {
+        if let Some(index) = self.updates.iter().position(|(known, _)| *known == id) {
+            return index;
+        }
+        let before = state
+            .entry(id)
+            .cloned()
+            .unwrap_or_else(ProducerEntry::unknown);
+        self.updates.push((
+            id,
+            AppendInfo {
+                after: before.clone(),
+                before,
+                started: Vec::new(),
+            },
+        ));
+        self.updates.len() - 1
+    }
+}
+
+impl Fingerprint for ProducerState {
+    fn fingerprint(&self, encoder: &mut Encoder) {
+        encoder.len(self.entries.len());
+        for (id, entry) in self.entries_in_java_order() {
+            encoder.i64(id);
+            encoder.i16(entry.epoch);
+            encoder.i32(entry.coordinator_epoch);
+            encoder.i64(entry.last_timestamp);
+            encoder.option(entry.txn_first_offset, Encoder::i64);
+            encoder.len(entry.batches.len());
+            for batch in &entry.batches {
+                encoder.i32(batch.last_sequence);
+                encoder.i64(batch.last_offset);
+                encoder.i32(batch.offset_delta);
+                encoder.i64(batch.timestamp);
+            }
+        }
+        encoder.u64(self.table_size);
+        for txns in [&self.ongoing, &self.unreplicated] {
+            encoder.len(txns.len());
+            for (first, second) in txns {
+                encoder.i64(*first);
+                encoder.i64(*second);
+            }
+        }
+        encoder.i64(self.map_end_offset);
+        encoder.i64(self.last_snapshot_offset);
+    }
+}
+
+/// Shares the state between snapshots of a log.
+pub(crate) type SharedProducers = Arc<ProducerState>;
