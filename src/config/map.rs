@@ -86,6 +86,12 @@ impl FromValue for i64 {
     }
 }
 
+impl FromValue for i32 {
+    fn from_value(value: &Value) -> Option<i32> {
+        i64::from_value(value)?.try_into().ok()
+    }
+}
+
 impl FromValue for bool {
     fn from_value(value: &Value) -> Option<bool> {
         match value {

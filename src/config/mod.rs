@@ -4,6 +4,8 @@
 //! Names, types, defaults and validators are those of Kafka 4.4 and compared with its own definitions by a test. A config
 //! that Kafka knows and the model does not act on can be named, but not changed: a setting without an effect would be a lie.
 //!
+//! A log is given what concerns it as [`crate::log::LogConfig`].
+//!
 //! Deliberately absent: who may change what and when (the scenario and the cluster), and any reading of files.
 //! Mirrors `ConfigDef`, `LogConfig`, `KafkaConfig`, `ProducerConfig`, `ConsumerConfig`.
 
@@ -23,7 +25,7 @@ pub use def::{Def, DefaultValue, Kind, Scope, Unit, Update, Valid, Visibility};
 pub use error::{ConfigError, Hint, expected, nearest};
 pub use map::ConfigMap;
 pub use producer::{Acks, ProducerConfig};
-pub use topic::{CleanupPolicy, TimestampType, TopicConfig};
+pub use topic::TopicConfig;
 pub use value::{Value, parse_duration, parse_size, print_duration};
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The tables against Kafka's own definitions, and what a person gets to read when a setting is not taken.
 
 use super::*;
+use crate::log::{CleanupPolicy, LogConfig};
 use serde_json::{Value as Json, json};
 
 fn recorded(scope: Scope) -> Vec<Json> {
@@ -105,8 +106,8 @@ fn the_defaults_are_kafkas() {
     assert_eq!(broker.replica_lag_time_max_ms, 30_000);
     assert_eq!(broker.broker_session_timeout_ms, 9_000);
     let topic = TopicConfig::default();
-    assert_eq!(topic.cleanup_policy, CleanupPolicy::Delete);
-    assert_eq!(topic.segment_bytes, 1_073_741_824);
+    assert_eq!(topic.cleanup_policy, CleanupPolicy::DELETE);
+    assert_eq!(topic.log_config(), LogConfig::default());
     assert_eq!(topic.min_insync_replicas, 1);
 }
 
@@ -136,7 +137,7 @@ fn values_may_carry_units() {
     );
     assert_eq!(
         topic("cleanup.policy", "compact,delete").map(|config| config.cleanup_policy),
-        Ok(CleanupPolicy::CompactDelete)
+        Ok(CleanupPolicy::COMPACT_DELETE)
     );
     let mut broker = BrokerConfig::default();
     assert_eq!(
@@ -185,14 +186,14 @@ fn what_is_not_taken_is_explained() {
         "message.timestamp.type=Now is out of range; expected one of [CreateTime, LogAppendTime]"
     );
     assert_eq!(
-        refused("preallocate", "true"),
-        "the topic config 'preallocate' has no effect in the model; leave it at its default"
+        refused("compression.type", "gzip"),
+        "the topic config 'compression.type' has no effect in the model; leave it at its default"
     );
     assert_eq!(
         refused("preallocate", "maybe"),
         "preallocate=maybe is not a value; expected true or false"
     );
-    assert!(topic("preallocate", "false").is_ok());
+    assert!(topic("compression.type", "producer").is_ok());
 }
 
 #[test]

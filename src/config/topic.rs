@@ -6,19 +6,7 @@ use super::def::{Def, Scope};
 use super::error::ConfigError;
 use super::map::{ConfigMap, FromValue, configs};
 use super::value::Value;
-
-/// What happens to old segments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CleanupPolicy {
-    /// Nothing.
-    None,
-    /// They are deleted by age and size.
-    Delete,
-    /// They keep only the latest record of each key.
-    Compact,
-    /// Both.
-    CompactDelete,
-}
+use crate::log::{CleanupPolicy, LogConfig, TimestampType};
 
 impl FromValue for CleanupPolicy {
     fn from_value(value: &Value) -> Option<CleanupPolicy> {
@@ -26,22 +14,11 @@ impl FromValue for CleanupPolicy {
             return None;
         };
         let has = |word: &str| words.iter().any(|other| other == word);
-        Some(match (has("compact"), has("delete")) {
-            (false, false) => CleanupPolicy::None,
-            (false, true) => CleanupPolicy::Delete,
-            (true, false) => CleanupPolicy::Compact,
-            (true, true) => CleanupPolicy::CompactDelete,
+        Some(CleanupPolicy {
+            delete: has("delete"),
+            compact: has("compact"),
         })
     }
-}
-
-/// Whose clock stamps a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TimestampType {
-    /// The producer's.
-    CreateTime,
-    /// The leader's, at the append.
-    LogAppendTime,
 }
 
 impl FromValue for TimestampType {
@@ -72,11 +49,11 @@ configs! {
         /// Milliseconds after which the log is forced to disk.
         flush_ms: i64 = "flush.ms",
         /// More bytes than this lie between two entries of an index.
-        index_interval_bytes: i64 = "index.interval.bytes",
+        index_interval_bytes: i32 = "index.interval.bytes",
         /// Milliseconds that a record waits for compaction, at most.
         max_compaction_lag_ms: i64 = "max.compaction.lag.ms",
         /// Bytes of a batch, at most.
-        max_message_bytes: i64 = "max.message.bytes",
+        max_message_bytes: i32 = "max.message.bytes",
         /// Milliseconds that a record's timestamp may lie ahead of the broker's clock.
         message_timestamp_after_max_ms: i64 = "message.timestamp.after.max.ms",
         /// Milliseconds that a record's timestamp may lie behind the broker's clock.
@@ -89,14 +66,16 @@ configs! {
         min_compaction_lag_ms: i64 = "min.compaction.lag.ms",
         /// Replicas that must be in sync for a write with acks=all, as configured; the replication factor limits it.
         min_insync_replicas: i64 = "min.insync.replicas",
+        /// Whether a new segment's file has its full size from the start.
+        preallocate: bool = "preallocate",
         /// Bytes of a partition's log that are kept, -1 for all.
         retention_bytes: i64 = "retention.bytes",
         /// Milliseconds that a record is kept, -1 for ever.
         retention_ms: i64 = "retention.ms",
         /// Bytes of a segment, at most.
-        segment_bytes: i64 = "segment.bytes",
+        segment_bytes: i32 = "segment.bytes",
         /// Bytes of an index file, at most.
-        segment_index_bytes: i64 = "segment.index.bytes",
+        segment_index_bytes: i32 = "segment.index.bytes",
         /// Milliseconds by which a segment may be closed early.
         segment_jitter_ms: i64 = "segment.jitter.ms",
         /// Milliseconds after which an append starts a new segment.
@@ -136,5 +115,31 @@ impl TopicConfig {
             settings: self.settings.clone(),
             ..TopicConfig::from_settings(&map)?
         })
+    }
+
+    /// What of these configs a log obeys.
+    pub fn log_config(&self) -> LogConfig {
+        LogConfig {
+            segment_bytes: self.segment_bytes,
+            segment_ms: self.segment_ms,
+            segment_jitter_ms: self.segment_jitter_ms,
+            segment_index_bytes: self.segment_index_bytes,
+            index_interval_bytes: self.index_interval_bytes,
+            flush_messages: self.flush_messages,
+            flush_ms: self.flush_ms,
+            retention_ms: self.retention_ms,
+            retention_bytes: self.retention_bytes,
+            max_message_bytes: self.max_message_bytes,
+            cleanup_policy: self.cleanup_policy,
+            delete_retention_ms: self.delete_retention_ms,
+            min_compaction_lag_ms: self.min_compaction_lag_ms,
+            max_compaction_lag_ms: self.max_compaction_lag_ms,
+            min_cleanable_dirty_ratio: self.min_cleanable_dirty_ratio,
+            file_delete_delay_ms: self.file_delete_delay_ms,
+            message_timestamp_type: self.message_timestamp_type,
+            message_timestamp_before_max_ms: self.message_timestamp_before_max_ms,
+            message_timestamp_after_max_ms: self.message_timestamp_after_max_ms,
+            preallocate: self.preallocate,
+        }
     }
 }
