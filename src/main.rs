@@ -1,3 +1,43 @@
 //! One binary: natively the command line, on `wasm32` the page.
 
+#[cfg(not(target_arch = "wasm32"))]
 fn main() {}
+
+#[cfg(target_arch = "wasm32")]
+fn main() {
+    page::start();
+}
+
+#[cfg(target_arch = "wasm32")]
+mod page {
+    use wasm_bindgen::prelude::*;
+    use yew::prelude::*;
+
+    #[wasm_bindgen]
+    extern "C" {
+        /// Tells `static/boot.js`, which starts the engine again.
+        #[wasm_bindgen(js_namespace = highwater)]
+        fn panicked(message: &str);
+    }
+
+    /// Makes a real panic, so that a test can see what becomes of it. The page never calls it.
+    #[wasm_bindgen]
+    pub fn panic_on_purpose() {
+        panic!("a panic on purpose");
+    }
+
+    #[component]
+    fn Page() -> Html {
+        html! { <main><h1>{ "Highwater" }</h1></main> }
+    }
+
+    pub fn start() {
+        std::panic::set_hook(Box::new(|info| panicked(&info.to_string())));
+        let root = web_sys::window().and_then(|window| window.document());
+        let root = root.and_then(|document| document.get_element_by_id("app"));
+        match root {
+            Some(root) => drop(yew::Renderer::<Page>::with_root(root).render()),
+            None => panicked("index.html has no element with the id app"),
+        }
+    }
+}

@@ -1,3 +1,69 @@
 //! The project's tasks: `cargo xtask serve`, `test`, `bench`.
+//!
+//! A newcomer has Rust and nothing else, so everything here is either compiled from the lock file or installed into
+//! `target/` on the way. Nothing here knows what the page or the engine do.
 
-fn main() {}
+mod dist;
+mod page;
+mod serve;
+mod server;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+fn command() -> Command {
+    Command::new("cargo xtask")
+        .bin_name("cargo xtask")
+        .about("Highwater's tasks")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            Command::new("serve")
+                .about("Builds the page and serves it on this machine")
+                .after_help("Example:\n  cargo xtask serve --port 8081")
+                .arg(
+                    Arg::new("port")
+                        .long("port")
+                        .value_name("N")
+                        .value_parser(value_parser!(u16).range(1..))
+                        .default_value("8080")
+                        .help("The port on 127.0.0.1"),
+                )
+                .arg(
+                    Arg::new("dev")
+                        .long("dev")
+                        .action(ArgAction::SetTrue)
+                        .help("Builds quickly instead of small, and again after each change; the page reloads itself"),
+                ),
+        )
+}
+
+fn run(matches: &ArgMatches) -> Result<ExitCode> {
+    match matches.subcommand() {
+        Some(("serve", options)) => {
+            let port = *options
+                .get_one::<u16>("port")
+                .expect("the port has a default");
+            let kind = if options.get_flag("dev") {
+                page::Kind::Dev
+            } else {
+                page::Kind::Page
+            };
+            serve::run(port, kind)
+        }
+        _ => unreachable!("clap lets nothing else through"),
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&command().get_matches()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
