@@ -34,3 +34,19 @@ impl fmt::Display for BrokerId {
         self.0.fmt(f)
     }
 }
+
+/// A producer or consumer, numbered in the order of declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ClientId(pub u16);
+
+/// Whoever sends and receives messages. The order is the one in which simultaneous things happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Node {
+    /// The controller quorum, which stands apart and counts as one node.
+    Controller,
+    /// A broker.
+    Broker(BrokerId),
+    /// A producer or consumer.
+    Client(ClientId),
+}

@@ -1,0 +1,138 @@
+//! What the world was told once and for all, or by an operator: names, configs, latencies, the seed.
+//!
+//! Settings change only by an operator's input, so they live behind one `Arc` that every snapshot shares.
+//! Configs change at once and everywhere: the delay with which a real broker learns of a dynamic config is left out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId};
+use crate::config::{BrokerConfig, TopicConfig};
+
+/// Virtual time since the start, in microseconds.
+pub type Micros = u64;
+
+/// One-way latency between two nodes when no statement says otherwise.
+pub const DEFAULT_LATENCY: Micros = 1_000;
+
+/// What an append and an fsync cost on a broker's disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// Time of an append to the page cache, in microseconds.
+    pub write: Micros,
+    /// Time of an fsync, in microseconds.
+    pub fsync: Micros,
+    /// Age at which the operating system writes a page back by itself; `None` is never, the worst case.
+    pub writeback: Option<Micros>,
+}
+
+impl Default for Disk {
+    fn default() -> Self {
+        Disk {
+            write: 0,
+            fsync: 5_000,
+            writeback: None,
+        }
+    }
+}
+
+/// A topic that exists or existed; a topic created again after its deletion is another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topic {
+    /// The topic's name.
+    pub name: Arc<str>,
+    /// The topic's own configs.
+    pub config: TopicConfig,
+    /// The same with each broker's defaults under them; broker B stands at index B - 1.
+    pub on_broker: Vec<TopicConfig>,
+    /// Number of partitions.
+    pub partitions: u32,
+}
+
+/// Who may be named in a `set link`: a node or everybody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Endpoint {
+    /// One node.
+    Is(Node),
+    /// Any node.
+    Any,
+}
+
+/// Everything an actor may look up while it acts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Seeds the few choices that Kafka leaves to chance.
+    pub seed: u64,
+    /// Wall clock at virtual time 0, milliseconds since 1970.
+    pub clock_ms: i64,
+    /// Configs of each broker; broker B stands at index B - 1.
+    pub brokers: Vec<BrokerConfig>,
+    /// Disk latencies of each broker, as `brokers`.
+    pub disks: Vec<Disk>,
+    /// Topics by id.
+    pub topics: BTreeMap<TopicId, Topic>,
+    /// Client names, in order of declaration; the index is the [`ClientId`].
+    pub clients: Vec<Arc<str>>,
+    /// One-way latencies that were set, the latest last; both directions stand here.
+    pub links: Vec<(Endpoint, Endpoint, Micros)>,
+    /// How many times longer everything a node does takes.
+    pub slow: BTreeMap<Node, u32>,
+}
+
+impl Settings {
+    /// The configs of a broker.
+    pub fn broker(&self, id: BrokerId) -> &BrokerConfig {
+        &self.brokers[usize::from(id.0) - 1]
+    }
+
+    /// The disk of a broker.
+    pub fn disk(&self, id: BrokerId) -> &Disk {
+        &self.disks[usize::from(id.0) - 1]
+    }
+
+    /// The topic with this id; ids are never taken back.
+    pub fn topic(&self, id: TopicId) -> &Topic {
+        &self.topics[&id]
+    }
+
+    /// A topic's configs as they are in force on a broker.
+    pub fn topic_on(&self, id: TopicId, broker: BrokerId) -> &TopicConfig {
+        &self.topics[&id].on_broker[usize::from(broker.0) - 1]
+    }
+
+    /// The name of a client.
+    pub fn client(&self, id: ClientId) -> &str {
+        &self.clients[usize::from(id.0)]
+    }
+
+    /// Wall clock in milliseconds at a virtual time.
+    pub fn wall_ms(&self, now: Micros) -> i64 {
+        self.clock_ms + (now / 1_000) as i64
+    }
+
+    /// How many times longer a node takes: 1 unless it was slowed.
+    pub fn factor(&self, node: Node) -> u64 {
+        u64::from(self.slow.get(&node).copied().unwrap_or(1))
+    }
+
+    /// One-way latency from one node to another, the sender's slowness included.
+    ///
+    /// The most specific setting wins (two named ends over one over none); of two equally specific ones the later.
+    pub fn latency(&self, from: Node, to: Node) -> Micros {
+        let fits = |end: Endpoint, node: Node| match end {
+            Endpoint::Is(named) => (named == node).then_some(1),
+            Endpoint::Any => Some(0),
+        };
+        let mut best = (0, DEFAULT_LATENCY);
+        for &(a, b, latency) in &self.links {
+            let straight = fits(a, from).zip(fits(b, to));
+            let turned = fits(a, to).zip(fits(b, from));
+            for (x, y) in straight.into_iter().chain(turned) {
+                if x + y >= best.0 {
+                    best = (x + y, latency);
+                }
+            }
+        }
+        best.1 * self.factor(from)
+    }
+}
