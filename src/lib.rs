@@ -3,4 +3,5 @@
 //! The house, floor by floor. An upper floor may import a lower one, never the reverse.
 pub mod cluster;
 pub mod config;
+pub mod ledger;
 pub mod log;

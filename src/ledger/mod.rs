@@ -1,0 +1,188 @@
+//! The ledger: what became of each record that a producer ever sent.
+//!
+//! A pure fold of events ([`Ledger::apply`]): sent, appended, told, read, and which event took each copy. Records are
+//! named by [`Tag`], which travels with their bytes, so a record is followed through every replica and every retry.
+//! The named invariants that need to know
+//! what clients were told stand in [`invariants`].
+//!
+//! Deliberately absent: text, past states (a history keeps ledgers at checkpoints), and anything that
+//! the engine would read back. Cheap to clone: lists lie in shared chunks.
+
+mod chunked;
+mod counters;
+mod fold;
+mod holdings;
+pub mod invariants;
+mod reads;
+mod record;
+#[cfg(test)]
+mod tests;
+mod touch;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use counters::{Answer, Metric, Tally};
+pub use reads::{Disagreement, Seen};
+pub use record::{How, Place, Story, Taken, When};
+pub use touch::Subject;
+
+use crate::cluster::event::{Event, Tag};
+use crate::cluster::ids::{BrokerId, ClientId, TopicPartition};
+use crate::cluster::rules::Rule;
+use crate::log::{Errors, RecordView};
+
+use chunked::Chunked;
+use counters::Counters;
+use holdings::Holdings;
+use reads::Reads;
+use touch::Touches;
+
+/// What became of every record so far.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    now: When,
+    stories: BTreeMap<ClientId, Chunked<Story>>,
+    holdings: BTreeMap<(TopicPartition, BrokerId), Holdings>,
+    reads: Reads,
+    counters: Counters,
+    touches: Touches,
+    /// Tags acknowledged by partition, in order of time.
+    acknowledged: BTreeMap<TopicPartition, Chunked<Tag>>,
+    /// The last leader that the controller gave to a partition.
+    last_leaders: BTreeMap<TopicPartition, BrokerId>,
+    verdicts: invariants::Verdicts,
+}
+
+impl Ledger {
+    /// Folds the events of one accepted input: one step more.
+    pub fn step(&mut self, events: &[Event]) {
+        self.now.step += 1;
+        for event in events {
+            self.apply(event);
+        }
+    }
+
+    /// Folds one event.
+    pub fn apply(&mut self, event: &Event) {
+        self.now.at = event.at;
+        let event = Arc::new(event.clone());
+        self.counters.note(&event);
+        self.touches.note(&event);
+        self.fold(&event);
+    }
+
+    /// How many inputs were folded.
+    pub fn steps(&self) -> u64 {
+        self.now.step
+    }
+
+    /// The story of a record, if it was handed over.
+    pub fn story(&self, tag: Tag) -> Option<&Story> {
+        self.stories.get(&tag.client)?.get(tag.number.checked_sub(1)? as usize)
+    }
+
+    /// The stories of a client's records in the order of their numbers.
+    pub fn stories(&self, client: ClientId) -> impl Iterator<Item = (Tag, &Story)> + '_ {
+        let of_client = self.stories.get(&client).into_iter().flat_map(Chunked::iter);
+        (1..)
+            .zip(of_client)
+            .map(move |(number, story)| (Tag { client, number }, story))
+    }
+
+    /// Every record of every client.
+    pub fn all(&self) -> impl Iterator<Item = (Tag, &Story)> + '_ {
+        self.stories.keys().flat_map(|client| self.stories(*client))
+    }
+
+    /// Runs a function on a record's key, value and headers; `None` if no leader ever appended it.
+    pub fn with_bytes<R>(&self, tag: Tag, f: impl FnOnce(RecordView<'_>) -> R) -> Option<R> {
+        let (batch, index) = self.story(tag)?.bytes.as_ref()?;
+        batch.records().nth(*index as usize).map(f)
+    }
+
+    /// A record's value: `None` if no leader ever appended it, `Some(None)` if it is null.
+    pub fn value(&self, tag: Tag) -> Option<Option<Vec<u8>>> {
+        self.with_bytes(tag, |record| record.value.map(<[u8]>::to_vec))
+    }
+
+    /// How many records of a client were handed over and decided.
+    pub fn tally(&self, client: ClientId) -> Tally {
+        self.counters.tally(client)
+    }
+
+    /// As [`tally`](Self::tally), of one partition; a record counts as soon as its partition is known.
+    pub fn tally_of(&self, client: ClientId, partition: TopicPartition) -> Tally {
+        self.counters.tally_of(client, partition)
+    }
+
+    /// How often a rule has decided something.
+    pub fn events(&self, rule: Rule) -> u32 {
+        self.counters.events(rule)
+    }
+
+    /// A metric of one broker, or the sum over all.
+    pub fn metric(&self, metric: Metric, broker: Option<BrokerId>) -> u32 {
+        self.counters.metric(metric, broker)
+    }
+
+    /// What a consumer's application got, in order; over all its processes.
+    pub fn read(&self, client: ClientId) -> impl Iterator<Item = &Seen> + '_ {
+        self.reads.of(client)
+    }
+
+    /// Everything that was ever read of a partition: offset and the record that was read there first.
+    pub fn seen(&self, partition: TopicPartition) -> impl Iterator<Item = (i64, Tag)> + '_ {
+        self.reads.seen(partition)
+    }
+
+    /// The first two reads, if any, that gave different records at one offset.
+    pub fn disagreement(&self) -> Option<Disagreement> {
+        self.reads.disagreement
+    }
+
+    /// The last error that a consumer's application saw.
+    pub fn error(&self, client: ClientId) -> Option<Errors> {
+        self.counters.error(client)
+    }
+
+    /// What the latest operator's act was answered.
+    pub fn answer(&self) -> Option<Answer> {
+        self.counters.answer()
+    }
+
+    /// The last event that touched a subject.
+    pub fn last(&self, subject: Subject) -> Option<&Arc<Event>> {
+        match subject {
+            Subject::Record(tag) => self.story(tag)?.last.as_ref(),
+            _ => self.touches.last(subject),
+        }
+    }
+
+    /// The last leader that the controller gave to a partition, though it may have none now.
+    pub fn last_leader(&self, partition: TopicPartition) -> Option<BrokerId> {
+        self.last_leaders.get(&partition).copied()
+    }
+
+    /// Offset and tag of what a replica's log holds, as events told it, ascending.
+    pub fn held(&self, partition: TopicPartition, broker: BrokerId) -> impl Iterator<Item = (i64, Tag)> + '_ {
+        let holdings = self.holdings.get(&(partition, broker)).into_iter();
+        holdings
+            .flat_map(Holdings::records)
+            .map(|(offset, bits)| (offset, Tag::from_bits(bits)))
+    }
+
+    /// Records of a partition that were acknowledged, in order of time.
+    pub fn acknowledged(&self, partition: TopicPartition) -> impl Iterator<Item = Tag> + '_ {
+        self.acknowledged
+            .get(&partition)
+            .into_iter()
+            .flat_map(Chunked::iter)
+            .copied()
+    }
+
+    /// Partitions of which any record was acknowledged.
+    pub fn acknowledged_partitions(&self) -> impl Iterator<Item = TopicPartition> + '_ {
+        self.acknowledged.keys().copied()
+    }
+}

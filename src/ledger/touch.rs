@@ -1,0 +1,177 @@
+//! The last event that touched a subject: what a failed expectation shows, so that one knows where to look.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cluster::event::{Cause, Event, Tag, What};
+use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
+
+/// What an expectation may be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// Anything at all.
+    Run,
+    /// A partition, wherever its replicas are.
+    Partition(TopicPartition),
+    /// One replica.
+    Replica(TopicPartition, BrokerId),
+    /// A broker.
+    Broker(BrokerId),
+    /// A producer or consumer.
+    Client(ClientId),
+    /// A record.
+    Record(Tag),
+}
+
+/// For each subject but records (their stories keep it themselves) the last event about it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Touches(BTreeMap<Subject, Arc<Event>>);
+
+impl Touches {
+    pub fn note(&mut self, event: &Arc<Event>) {
+        about(&event.what, |subject| {
+            self.0.insert(subject, Arc::clone(event));
+        });
+    }
+
+    pub fn last(&self, subject: Subject) -> Option<&Arc<Event>> {
+        self.0.get(&subject)
+    }
+}
+
+/// Calls `f` with every subject of an event, its records left out. Arrivals and idle timers are about nothing: they would
+/// hide what really happened.
+fn about(what: &What, mut f: impl FnMut(Subject)) {
+    use Subject::{Broker, Client, Partition, Replica, Run};
+    let mut replica = |partition, broker| {
+        f(Replica(partition, broker));
+        f(Partition(partition));
+        f(Broker(broker));
+        f(Run);
+    };
+    match what {
+        What::Step(Cause::Delivered { .. } | Cause::Fired { .. }) | What::Nothing { .. } => {}
+
+        What::Appended { broker, partition, .. }
+        | What::Duplicate { broker, partition, .. }
+        | What::Refused { broker, partition, .. }
+        | What::AckWaits { broker, partition, .. }
+        | What::FetchAnswered { broker, partition, .. }
+        | What::HighWatermark { broker, partition, .. }
+        | What::LogStart { broker, partition, .. }
+        | What::IsrProposed { broker, partition, .. }
+        | What::IsrRefused { broker, partition, .. }
+        | What::BecameLeader { broker, partition, .. }
+        | What::BecameFollower { broker, partition, .. }
+        | What::Diverged { broker, partition, .. }
+        | What::Truncated { broker, partition, .. }
+        | What::Rolled { broker, partition, .. }
+        | What::Flushed { broker, partition, .. }
+        | What::SegmentDeleted { broker, partition, .. }
+        | What::FilesRemoved { broker, partition }
+        | What::Recovered { broker, partition, .. }
+        | What::Damaged { broker, partition } => replica(*partition, *broker),
+        What::Answered {
+            broker,
+            partition,
+            client,
+            ..
+        } => {
+            replica(*partition, *broker);
+            f(Client(*client));
+        }
+
+        What::Handed { tag, topic_partition } => {
+            f(Client(tag.client));
+            topic_partition.iter().for_each(|partition| f(Partition(*partition)));
+            f(Run);
+        }
+        What::Accumulated { tag, partition } => {
+            f(Client(tag.client));
+            f(Partition(*partition));
+            f(Run);
+        }
+        What::Told { tag, partition, .. } => {
+            f(Client(tag.client));
+            partition.iter().for_each(|partition| f(Partition(*partition)));
+            f(Run);
+        }
+        What::ProduceSent { client, .. }
+        | What::MetadataLearnt { client, .. }
+        | What::ClientEnded { client }
+        | What::ClientStarted { client } => {
+            f(Client(*client));
+            f(Run);
+        }
+        What::WillRetry { client, partition, .. }
+        | What::Read { client, partition, .. }
+        | What::Positioned { client, partition, .. } => {
+            f(Client(*client));
+            f(Partition(*partition));
+            f(Run);
+        }
+        What::ConsumerError { client, partition, .. } => {
+            f(Client(*client));
+            partition.iter().for_each(|partition| f(Partition(*partition)));
+            f(Run);
+        }
+
+        What::LeaderElected { partition, .. }
+        | What::IsrChanged { partition, .. }
+        | What::ElrChanged { partition, .. }
+        | What::Reassigned { partition, .. } => {
+            f(Partition(*partition));
+            f(Run);
+        }
+
+        What::Checkpointed { broker }
+        | What::Registered { broker, .. }
+        | What::RegistrationWaits { broker, .. }
+        | What::Fenced { broker }
+        | What::Unfenced { broker }
+        | What::ShuttingDown { broker }
+        | What::State { broker, .. } => {
+            f(Broker(*broker));
+            f(Run);
+        }
+        What::BrokerEnded { broker, lost, .. } => {
+            lost.iter().for_each(|part| f(Replica(part.0, *broker)));
+            lost.iter().for_each(|part| f(Partition(part.0)));
+            f(Broker(*broker));
+            f(Run);
+        }
+        What::Wiped { broker, lost } => {
+            lost.iter().for_each(|part| f(Replica(part.0, *broker)));
+            lost.iter().for_each(|part| f(Partition(part.0)));
+            f(Broker(*broker));
+            f(Run);
+        }
+
+        What::MessageLost { from, to, .. } => {
+            [from, to].into_iter().for_each(|node| node_subject(*node, &mut f));
+            f(Run);
+        }
+        What::Slowed { node, .. } => {
+            node_subject(*node, &mut f);
+            f(Run);
+        }
+        What::Links { pairs, .. } => {
+            pairs
+                .iter()
+                .flat_map(|pair| [pair.0, pair.1])
+                .for_each(|node| node_subject(node, &mut f));
+            f(Run);
+        }
+        What::ControllerState { .. } | What::TopicCreated { .. } | What::Configured { .. } | What::Operator { .. } => {
+            f(Run)
+        }
+    }
+}
+
+fn node_subject(node: Node, f: &mut impl FnMut(Subject)) {
+    match node {
+        Node::Broker(broker) => f(Subject::Broker(broker)),
+        Node::Client(client) => f(Subject::Client(client)),
+        Node::Controller => {}
+    }
+}
