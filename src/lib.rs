@@ -1,7 +1,10 @@
 //! Highwater: how Apache Kafka's log keeps records, and how it loses them.
 //!
 //! The house, floor by floor. An upper floor may import a lower one, never the reverse.
+#[cfg(not(target_arch = "wasm32"))]
+pub mod cli;
 pub mod cluster;
 pub mod config;
+pub mod conform;
 pub mod ledger;
 pub mod log;

@@ -6,12 +6,14 @@
 
 pub mod actor;
 pub mod chance;
+pub mod controller;
 pub mod event;
 pub mod ids;
 pub mod image;
 pub mod input;
 pub mod message;
 pub mod network;
+pub mod partitioner;
 pub mod rules;
 pub mod settings;
 pub mod timers;

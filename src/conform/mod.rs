@@ -1,0 +1,190 @@
+//! Replays recordings of a real Kafka and says where this one differs.
+//!
+//! A recording's first JSON value, its header, names its `kind`; every kind has a [`Replay`]. One file may hold several
+//! recordings one after another. Whoever can replay another kind adds it to [`REPLAYS`].
+//!
+//! A replay stops at the first operation that differs, because everything after it would differ too.
+//!
+//! Deliberately absent: reading of files and printing, which are the command line's.
+
+mod compare;
+mod controller;
+mod partitioner;
+
+use serde_json::Value;
+use std::fmt;
+
+pub use compare::Difference;
+
+/// Everything that can be replayed.
+pub const REPLAYS: &[&dyn Replay] = &[&controller::Recorded, &partitioner::Murmur2, &partitioner::Sticky];
+
+/// How recordings of one kind are replayed.
+pub trait Replay: Sync {
+    /// The kind, as headers name it.
+    fn kind(&self) -> &'static str;
+
+    /// Replays one recording.
+    fn replay(&self, recording: &Recording) -> Result<Replayed, Malformed>;
+}
+
+/// One recording: its header and what follows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    /// The header's `kind`.
+    pub kind: String,
+    /// The header.
+    pub header: Value,
+    /// The values after the header, in order.
+    pub lines: Vec<Value>,
+}
+
+/// What a replay found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Replayed {
+    /// Number of operations that were compared.
+    pub operations: u64,
+    /// Where the first operation that differs differs; empty if everything is equal.
+    pub differences: Vec<Difference>,
+    /// What was left out of the comparison, with the reason.
+    pub skipped: Vec<String>,
+}
+
+/// What became of one recording.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It was replayed.
+    Replayed(Replayed),
+    /// Its kind is not replayed.
+    Skipped,
+}
+
+/// One recording's line in the report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The header's `kind`.
+    pub kind: String,
+    /// What the recording is about: the header's `title` or `case`, or else its profile and seed.
+    pub title: Option<String>,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// Why a text is no recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Malformed {
+    /// Where and what.
+    pub message: String,
+}
+
+impl Malformed {
+    /// A complaint about a place.
+    pub fn new(place: impl fmt::Display, complaint: impl fmt::Display) -> Self {
+        Malformed {
+            message: format!("{place}: {complaint}"),
+        }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// Replays every recording in a text.
+pub fn replay(text: &str) -> Result<Vec<Report>, Malformed> {
+    parse(text)?.iter().map(replay_one).collect()
+}
+
+fn replay_one(recording: &Recording) -> Result<Report, Malformed> {
+    let known = REPLAYS.iter().find(|replay| replay.kind() == recording.kind);
+    let verdict = match known {
+        Some(replay) => Verdict::Replayed(replay.replay(recording)?),
+        None => Verdict::Skipped,
+    };
+    let named = ["title", "case"]
+        .iter()
+        .find_map(|&name| recording.header.get(name)?.as_str());
+    Ok(Report {
+        kind: recording.kind.clone(),
+        title: named.map(str::to_owned),
+        verdict,
+    })
+}
+
+/// Splits a text into recordings: a value with a `kind` begins one.
+pub fn parse(text: &str) -> Result<Vec<Recording>, Malformed> {
+    let mut recordings: Vec<Recording> = Vec::new();
+    for (index, value) in serde_json::Deserializer::from_str(text)
+        .into_iter::<Value>()
+        .enumerate()
+    {
+        let value = value.map_err(|error| Malformed::new(format!("value {}", index + 1), error))?;
+        let kind = value.get("kind").and_then(Value::as_str).map(str::to_owned);
+        match (kind, recordings.last_mut()) {
+            (Some(kind), _) => recordings.push(Recording {
+                kind,
+                header: value,
+                lines: Vec::new(),
+            }),
+            (None, Some(current)) => current.lines.push(value),
+            (None, None) => {
+                return Err(Malformed::new(
+                    "value 1",
+                    "a recording begins with a header that names its kind",
+                ));
+            }
+        }
+    }
+    if recordings.is_empty() {
+        return Err(Malformed::new("value 1", "there is nothing here"));
+    }
+    Ok(recordings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_a_header_is_no_recording() {
+        assert_eq!(parse("").unwrap_err().message, "value 1: there is nothing here");
+        let complaint = parse("{\"i\":0}").unwrap_err().message;
+        assert_eq!(
+            complaint,
+            "value 1: a recording begins with a header that names its kind"
+        );
+        assert!(
+            parse("{\"kind\":\"x\"}\n{")
+                .unwrap_err()
+                .message
+                .starts_with("value 2: EOF")
+        );
+    }
+
+    #[test]
+    fn a_header_begins_another_recording_in_the_same_text() {
+        let recordings = parse("{\"kind\":\"a\"}\n{\"i\":0}\n{\"kind\":\"b\"}").unwrap();
+        assert_eq!(
+            recordings
+                .iter()
+                .map(|r| (r.kind.as_str(), r.lines.len()))
+                .collect::<Vec<_>>(),
+            [("a", 1), ("b", 0)]
+        );
+    }
+
+    #[test]
+    fn a_kind_that_nobody_replays_is_skipped_by_name() {
+        let reports = replay("{\"kind\":\"weather\",\"title\":\"rain\"}").unwrap();
+        let expected = Report {
+            kind: "weather".into(),
+            title: Some("rain".into()),
+            verdict: Verdict::Skipped,
+        };
+        assert_eq!(reports, [expected]);
+    }
+}

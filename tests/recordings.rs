@@ -1,0 +1,41 @@
+//! Replays what a real Kafka 4.4.0 did and wrote. Each file in `recordings/` holds all recordings of one kind.
+
+use flate2::read::GzDecoder;
+use highwater::conform::{self, Verdict};
+use std::io::Read;
+use std::{fs, path::Path};
+
+fn text(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/recordings")
+        .join(file);
+    let mut text = String::new();
+    GzDecoder::new(fs::File::open(path).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
+    text
+}
+
+/// Replays a file and checks how much of it there was, so that nothing is left out unnoticed.
+fn all_same(file: &str, recordings: usize, operations: u64) {
+    let reports = conform::replay(&text(file)).unwrap();
+    let mut compared = 0;
+    for report in &reports {
+        let Verdict::Replayed(replayed) = &report.verdict else {
+            panic!("{report:?} was not replayed")
+        };
+        assert_eq!(replayed.differences, [], "{:?}", report.title);
+        compared += replayed.operations;
+    }
+    assert_eq!((reports.len(), compared), (recordings, operations));
+}
+
+#[test]
+fn the_controller_decides_as_recorded() {
+    all_same("controller.jsonl.gz", 175, 5_085);
+}
+
+#[test]
+fn producers_choose_partitions_as_recorded() {
+    all_same("partitioner.json.gz", 2, 1_140);
+}
