@@ -275,6 +275,8 @@ pub enum What {
         tags: Arc<[u64]>,
         result: Result<i64, Errors>,
     },
+    /// The broker closed a client's connection.
+    Disconnected { broker: BrokerId, client: ClientId },
     /// A fetch was answered with records, or with news.
     FetchAnswered {
         broker: BrokerId,

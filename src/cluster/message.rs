@@ -52,6 +52,8 @@ pub struct FetchPartition {
     pub current_leader_epoch: i32,
     /// The sender's log start offset, -1 for a consumer.
     pub log_start: i64,
+    /// The sender's high watermark (`HighWatermark`), -1 for a consumer: what it has been told already is no news.
+    pub high_watermark: i64,
     /// Most bytes wanted of this partition.
     pub max_bytes: i32,
 }

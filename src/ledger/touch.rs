@@ -130,6 +130,7 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         | What::Fenced { broker }
         | What::Unfenced { broker }
         | What::ShuttingDown { broker }
+        | What::Disconnected { broker, .. }
         | What::State { broker, .. } => {
             f(Broker(*broker));
             f(Run);
