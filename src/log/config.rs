@@ -81,6 +81,8 @@ pub struct LogConfig {
     pub message_timestamp_after_max_ms: i64,
     /// `preallocate`: whether a new segment's `.log` file is made in its full length.
     pub preallocate: bool,
+    /// `producer.id.expiration.ms`, a broker's setting: how long a silent producer is remembered.
+    pub producer_id_expiration_ms: i64,
 }
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -108,6 +110,7 @@ impl Default for LogConfig {
             message_timestamp_before_max_ms: i64::MAX,
             message_timestamp_after_max_ms: 60 * 60 * 1000,
             preallocate: false,
+            producer_id_expiration_ms: DAY_MS,
         }
     }
 }

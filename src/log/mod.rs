@@ -5,16 +5,30 @@
 //!
 //! What it must not know: brokers, networks, clients, clocks, randomness. Time comes in as milliseconds since 1970.
 
+mod append;
 mod batch;
+pub mod checkpoint;
 mod config;
 mod epochs;
 mod errors;
+mod files;
 mod fingerprint;
+mod index;
+mod load;
+mod log_file;
 mod producers;
+mod read;
+mod rebuild;
 mod record;
+mod retention;
 mod rope;
+mod segment;
+pub mod snapshot;
+mod state;
+mod truncate;
 mod varint;
 
+pub use append::{AppendOutcome, Appended, Rolled};
 pub use batch::{
     Batch, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, Malformed, Marker, Outcome, ProducerStamp,
     RECORD_BATCH_OVERHEAD, RecordIter, TimestampType, increment_sequence,
@@ -22,11 +36,29 @@ pub use batch::{
 pub use config::{CleanupPolicy, LogConfig};
 pub use epochs::{EpochCache, EpochEndOffset, EpochEntry};
 pub use errors::{Errors, RecordError, Refusal};
+pub use files::{
+    CLEANED_SUFFIX, DELETED_SUFFIX, Extent, File, Files, Keep, LEADER_EPOCH_CHECKPOINT, NoSuchByte,
+    SWAP_SUFFIX, base_offset_of, file_name,
+};
 pub use fingerprint::{Cached, Encoder, Fingerprint};
+pub use index::{Entry, Index, OffsetEntry, OffsetIndex, TimeEntry, TimeIndex, WhenFull};
+pub use load::{LoadArgs, RecoveryReport, Shutdown};
+pub use log_file::{LogFile, Placed};
 pub use producers::{
     BatchMetadata, CompletedTxn, Origin, ProducerEntry, ProducerState, TransactionVersion,
 };
+pub use read::{Fetched, FirstBatch, Isolation, OffsetMetadata, TimestampQuery};
 pub use record::{
     Bytes, Header, HeaderView, MAX_RECORD_OVERHEAD, NO_TIMESTAMP, Record, RecordView,
 };
+pub use retention::{DeletedSegment, DeletionReason};
 pub use rope::{Item, Rope};
+pub use segment::{
+    AbortedTxn, OffsetPosition, RollParams, RollReason, Segment, SegmentFault, TimestampAndOffset,
+    TxnIndex,
+};
+pub use state::{FileInfo, Log, Task};
+pub use truncate::Truncated;
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,6 @@
 //! coordinator and leaves nothing in the log.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use super::batch::{Batch, Marker, Outcome, increment_sequence};
 use super::errors::{Errors, Refusal};
@@ -488,12 +487,37 @@ impl ProducerState {
         }
     }
 
-    /// Puts an entry as a snapshot had it, its open transaction included.
-    pub(crate) fn load(&mut self, id: i64, entry: ProducerEntry) {
-        if let Some(first) = entry.txn_first_offset {
-            self.ongoing.insert(first, id);
+    /// Whether nothing is known of any producer or transaction.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.unreplicated.is_empty()
+    }
+
+    /// Forgets every producer and transaction. The table keeps its size, as Java's does.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.ongoing.clear();
+        self.unreplicated.clear();
+    }
+
+    /// Takes the entries of a snapshot that have not expired; the state then covers what the snapshot does.
+    pub(crate) fn load(
+        &mut self,
+        entries: Vec<(i64, ProducerEntry)>,
+        offset: i64,
+        expiration_ms: i64,
+        now_ms: i64,
+    ) {
+        for (id, entry) in entries {
+            if is_expired(&entry, now_ms, expiration_ms) {
+                continue;
+            }
+            if let Some(first) = entry.txn_first_offset {
+                self.ongoing.insert(first, id);
+            }
+            self.put(id, entry);
         }
-        self.put(id, entry);
+        self.map_end_offset = offset;
+        self.last_snapshot_offset = offset;
     }
 }
 
@@ -552,6 +576,3 @@ impl Fingerprint for ProducerState {
         encoder.i64(self.last_snapshot_offset);
     }
 }
-
-/// Shares the state between snapshots of a log.
-pub(crate) type SharedProducers = Arc<ProducerState>;

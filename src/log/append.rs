@@ -1,0 +1,578 @@
+//! Appending: what a leader checks and rewrites, what a follower takes as it is.
+//!
+//! Mirrors `UnifiedLog.append` with `LogValidator`, in Kafka's order. The order matters, because what was done before
+//! a refusal stays done: an append that is refused for its sequence, or found to be a duplicate, may already have
+//! rolled the segment and noted its leader epoch.
+//!
+//! Deliberately absent: recompression, and the request-level checks (acks, leadership, in-sync replicas), which are
+//! the broker's.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::batch::{Batch, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, TimestampType};
+use super::config::LogConfig;
+use super::errors::{Errors, RecordError, Refusal};
+use super::fingerprint::Cached;
+use super::producers::{Origin, Verdict};
+use super::record::{NO_TIMESTAMP, RecordView};
+use super::segment::{RollParams, RollReason, Segment, SegmentFault};
+use super::state::{Log, State, Task};
+
+/// What an append did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The offset of the first record; that of the original for a duplicate; −1 if there was nothing to append.
+    pub first_offset: i64,
+    /// The offset of the last record, in the same way.
+    pub last_offset: i64,
+    /// The largest timestamp of what was offered.
+    pub max_timestamp: i64,
+    /// The time the broker gave the records, if the topic uses LogAppendTime; for a duplicate the timestamp of the
+    /// original.
+    pub log_append_time: Option<i64>,
+    /// Whether records were written.
+    pub outcome: AppendOutcome,
+    /// The new segment, if the append needed one; its [`Task::FlushBelow`] waits among the log's tasks.
+    pub rolled: Option<Rolled>,
+    /// Whether `flush.messages` forced the log to disk.
+    pub flushed: bool,
+}
+
+/// Whether an append wrote anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppendOutcome {
+    /// The records are in the log.
+    Appended,
+    /// The producer had sent this batch before; nothing was written.
+    Duplicate,
+    /// There was no whole batch.
+    Nothing,
+}
+
+/// A new segment and why it was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rolled {
+    /// The base offset of the new active segment.
+    pub base_offset: i64,
+    /// The rule that asked for it.
+    pub reason: RollReason,
+}
+
+/// Where batches come from, with the epoch that goes with it.
+#[derive(Clone, Copy)]
+enum Source {
+    /// A client or coordinator; the leader stamps its epoch on the batch.
+    Leader { epoch: i32, origin: Origin },
+    /// The leader; batches above the follower's own leader epoch are left out.
+    Follower { epoch: i32 },
+}
+
+impl Log {
+    /// Appends a batch that a client or a coordinator sent.
+    ///
+    /// The batch gets the next offsets and the leader's epoch; with LogAppendTime also its timestamp. A batch that
+    /// the producer sent before is not written again: the answer names the offsets it has.
+    pub fn append_as_leader(
+        &mut self,
+        batch: &Batch,
+        leader_epoch: i32,
+        origin: Origin,
+        config: &LogConfig,
+        now_ms: i64,
+    ) -> Result<Appended, Refusal> {
+        let source = Source::Leader {
+            epoch: leader_epoch,
+            origin,
+        };
+        self.state
+            .append(vec![batch.clone()], source, config, now_ms)
+    }
+
+    /// As [`append_as_leader`](Self::append_as_leader), from the bytes of a request.
+    pub fn append_bytes_as_leader(
+        &mut self,
+        bytes: &[u8],
+        leader_epoch: i32,
+        origin: Origin,
+        config: &LogConfig,
+        now_ms: i64,
+    ) -> Result<Appended, Refusal> {
+        let source = Source::Leader {
+            epoch: leader_epoch,
+            origin,
+        };
+        self.state
+            .append(split_batches(bytes)?, source, config, now_ms)
+    }
+
+    /// Appends what a follower fetched from its leader, offsets and epochs as they are.
+    ///
+    /// `leader_epoch` is the follower's current one: a batch above it, and all after it, are left out, because a
+    /// leader that has been deposed meanwhile may have sent them.
+    pub fn append_as_follower(
+        &mut self,
+        batches: &[Batch],
+        leader_epoch: i32,
+        config: &LogConfig,
+        now_ms: i64,
+    ) -> Result<Appended, Refusal> {
+        self.state.append(
+            batches.to_vec(),
+            Source::Follower {
+                epoch: leader_epoch,
+            },
+            config,
+            now_ms,
+        )
+    }
+
+    /// As [`append_as_follower`](Self::append_as_follower), from the bytes of a response.
+    pub fn append_bytes_as_follower(
+        &mut self,
+        bytes: &[u8],
+        leader_epoch: i32,
+        config: &LogConfig,
+        now_ms: i64,
+    ) -> Result<Appended, Refusal> {
+        self.state.append(
+            split_batches(bytes)?,
+            Source::Follower {
+                epoch: leader_epoch,
+            },
+            config,
+            now_ms,
+        )
+    }
+
+    /// Begins a new segment at the log end. Says its base offset.
+    pub fn roll(&mut self, config: &LogConfig, now_ms: i64) -> i64 {
+        self.state.roll(0, config, now_ms)
+    }
+}
+
+/// Splits bytes into batches as `ByteBufferLogInputStream` does: an incomplete one at the end is ignored.
+fn split_batches(bytes: &[u8]) -> Result<Vec<Batch>, Refusal> {
+    let corrupt = |message: String| Refusal::new(Errors::CorruptMessage, message);
+    let mut batches = Vec::new();
+    let mut rest = bytes;
+    while rest.len() >= LOG_OVERHEAD {
+        let length = rest[8..12]
+            .iter()
+            .fold(0i32, |value, byte| (value << 8) | i32::from(*byte));
+        if length < 14 {
+            return Err(corrupt(format!(
+                "a batch says that it has {length} bytes, less than any batch"
+            )));
+        }
+        if rest.len() < HEADER_SIZE_UP_TO_MAGIC {
+            break;
+        }
+        let magic = rest[HEADER_SIZE_UP_TO_MAGIC - 1] as i8;
+        if magic != 2 {
+            return Err(corrupt(format!("a batch has magic {magic}, expected 2")));
+        }
+        if rest.len() < LOG_OVERHEAD + length as usize {
+            break;
+        }
+        let batch = Batch::parse(rest)
+            .map_err(|fault| corrupt(format!("a batch cannot be read: {fault:?}")))?;
+        rest = &rest[batch.size_in_bytes() as usize..];
+        batches.push(batch);
+    }
+    Ok(batches)
+}
+
+/// What the structural checks found (`LogAppendInfo`).
+struct Info {
+    first_offset: i64,
+    last_offset: i64,
+    max_timestamp: i64,
+    monotonic: bool,
+}
+
+impl State {
+    fn append(
+        &mut self,
+        mut batches: Vec<Batch>,
+        source: Source,
+        config: &LogConfig,
+        now_ms: i64,
+    ) -> Result<Appended, Refusal> {
+        let mut info = analyze(&mut batches, source, config)?;
+        if batches.is_empty() {
+            return Ok(nothing(&info));
+        }
+        let mut log_append_time = None;
+        let origin = match source {
+            Source::Leader { epoch, origin } => {
+                let [batch] = batches.as_slice() else {
+                    return Err(invalid_record(
+                        "a request holds more than one batch for a partition",
+                    ));
+                };
+                let placed =
+                    validate(batch, origin, config, now_ms)?.placed(self.log_end_offset, epoch);
+                info = Info {
+                    first_offset: self.log_end_offset,
+                    last_offset: placed.last_offset(),
+                    max_timestamp: placed.max_timestamp(),
+                    monotonic: true,
+                };
+                log_append_time = (config.message_timestamp_type == TimestampType::LogAppendTime)
+                    .then_some(now_ms);
+                batches = vec![placed];
+                origin
+            }
+            Source::Follower { .. } => {
+                self.check_follower_offsets(&info)?;
+                Origin::Replication
+            }
+        };
+        self.note_epochs(&batches);
+        let size: u64 = batches
+            .iter()
+            .map(|batch| u64::from(batch.size_in_bytes()))
+            .sum();
+        if size > config.segment_bytes.max(0) as u64 {
+            return Err(Refusal::new(
+                Errors::RecordListTooLarge,
+                format!(
+                    "the append has {size} bytes, more than segment.bytes = {}",
+                    config.segment_bytes
+                ),
+            ));
+        }
+        let rolled = self.maybe_roll(&info, size as u32, config, now_ms);
+        let analysis = match self.producers.state.analyze(&batches, origin)? {
+            Verdict::Append(analysis) => analysis,
+            Verdict::Duplicate(original) => {
+                return Ok(Appended {
+                    first_offset: original.first_offset(),
+                    last_offset: original.last_offset,
+                    max_timestamp: info.max_timestamp,
+                    log_append_time: Some(original.timestamp),
+                    outcome: AppendOutcome::Duplicate,
+                    rolled,
+                    flushed: false,
+                });
+            }
+        };
+        self.active_mut()
+            .append(&batches, config.index_interval_bytes, now_ms)
+            .map_err(segment_refusal)?;
+        self.log_end_offset = info.last_offset + 1;
+        self.raise_to_log_end();
+        self.producers.state_mut().apply(&analysis);
+        for completed in &analysis.completed {
+            let active: &mut Cached<Segment> = Arc::make_mut(&mut self.active);
+            self.producers.complete(active, completed);
+        }
+        self.producers
+            .state_mut()
+            .set_map_end_offset(info.last_offset + 1);
+        self.refresh_first_unstable();
+        let flushed = self.log_end_offset - self.recovery_point >= config.flush_messages
+            && self.flush_to(self.log_end_offset, now_ms);
+        Ok(Appended {
+            first_offset: info.first_offset,
+            last_offset: info.last_offset,
+            max_timestamp: info.max_timestamp,
+            log_append_time,
+            outcome: AppendOutcome::Appended,
+            rolled,
+            flushed,
+        })
+    }
+
+    fn check_follower_offsets(&self, info: &Info) -> Result<(), Refusal> {
+        if !info.monotonic {
+            return Err(Refusal::new(
+                Errors::UnknownServerError,
+                "the offsets of the batches do not rise",
+            ));
+        }
+        if info.first_offset < self.log_end_offset {
+            return Err(Refusal::new(
+                Errors::UnknownServerError,
+                format!(
+                    "the batch begins at {}, below the log end {}",
+                    info.first_offset, self.log_end_offset
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn note_epochs(&mut self, batches: &[Batch]) {
+        let news = |state: &State, batch: &Batch| {
+            batch.leader_epoch() >= 0
+                && state.epochs.latest().is_none_or(|latest| {
+                    batch.leader_epoch() != latest.epoch
+                        || batch.base_offset() < latest.start_offset
+                })
+        };
+        for batch in batches {
+            if news(self, batch) {
+                Arc::make_mut(&mut self.epochs).assign(batch.leader_epoch(), batch.base_offset());
+                self.write_epochs();
+            }
+        }
+    }
+
+    fn maybe_roll(
+        &mut self,
+        info: &Info,
+        size: u32,
+        config: &LogConfig,
+        now_ms: i64,
+    ) -> Option<Rolled> {
+        let append = RollParams {
+            max_timestamp: info.max_timestamp,
+            last_offset: info.last_offset,
+            size,
+            now_ms,
+        };
+        let reason = self.active().should_roll(config, &append)?;
+        Some(Rolled {
+            base_offset: self.roll(info.first_offset, config, now_ms),
+            reason,
+        })
+    }
+
+    /// Begins a new segment at the greater of an offset and the log end.
+    pub(crate) fn roll(
+        &mut self,
+        expected_next_offset: i64,
+        config: &LogConfig,
+        now_ms: i64,
+    ) -> i64 {
+        let base = expected_next_offset.max(self.log_end_offset);
+        let fresh = Segment::create(base, config, self.roll_jitter(base, config), now_ms);
+        if self.active().base_offset() == base {
+            // Only an empty active segment can have this base: it is deleted and made anew.
+            let empty = self.replace_active(fresh);
+            self.delete_segment_files(&[empty], config, now_ms);
+        } else {
+            self.active_mut().become_inactive();
+            self.push_segment(fresh);
+        }
+        self.raise_to_log_end();
+        self.producers.state_mut().set_map_end_offset(base);
+        self.producers.take_snapshot();
+        self.tasks.push(Task::FlushBelow(base));
+        base
+    }
+
+    /// By how much `segment.ms` is shortened for a segment: any number below `segment.jitter.ms`, which Kafka draws
+    /// at random and which here follows from the base offset, so that a run can be repeated.
+    fn roll_jitter(&self, base_offset: i64, config: &LogConfig) -> i64 {
+        match config.segment_jitter_ms.min(config.segment_ms) {
+            most if most > 0 => {
+                (xxhash_rust::xxh3::xxh3_64(&base_offset.to_le_bytes()) >> 1) as i64 % most
+            }
+            _ => 0,
+        }
+    }
+}
+
+fn nothing(info: &Info) -> Appended {
+    Appended {
+        first_offset: info.first_offset,
+        last_offset: info.last_offset,
+        max_timestamp: info.max_timestamp,
+        log_append_time: None,
+        outcome: AppendOutcome::Nothing,
+        rolled: None,
+        flushed: false,
+    }
+}
+
+fn invalid_record(message: impl Into<Cow<'static, str>>) -> Refusal {
+    Refusal::new(Errors::InvalidRecord, message)
+}
+
+fn segment_refusal(fault: SegmentFault) -> Refusal {
+    let message = match fault {
+        SegmentFault::OffsetOverflow => {
+            "the last offset lies more than 2147483647 above the segment's base"
+        }
+        SegmentFault::Index => "an index refused the new entry",
+    };
+    Refusal::new(Errors::UnknownServerError, message)
+}
+
+/// The checks that need no more than the batches (`analyzeAndValidateRecords`). Drops what a follower must leave out.
+fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Result<Info, Refusal> {
+    if let Source::Follower { epoch } = source {
+        let above = batches
+            .iter()
+            .position(|batch| batch.leader_epoch() > epoch);
+        batches.truncate(above.unwrap_or(batches.len()));
+    }
+    let mut info = Info {
+        first_offset: -1,
+        last_offset: -1,
+        max_timestamp: NO_TIMESTAMP,
+        monotonic: true,
+    };
+    info.first_offset = batches.first().map_or(-1, Batch::base_offset);
+    for batch in batches.iter() {
+        if let Source::Leader {
+            origin: Origin::Client,
+            ..
+        } = source
+            && batch.base_offset() != 0
+        {
+            return Err(invalid_record(format!(
+                "a client's batch has base offset {}, expected 0",
+                batch.base_offset()
+            )));
+        }
+        info.monotonic &= info.last_offset < batch.last_offset();
+        info.last_offset = batch.last_offset();
+        let size = batch.size_in_bytes();
+        if matches!(source, Source::Leader { .. })
+            && i64::from(size) > i64::from(config.max_message_bytes)
+        {
+            return Err(Refusal::new(
+                Errors::MessageTooLarge,
+                format!(
+                    "the batch has {size} bytes, more than max.message.bytes = {}",
+                    config.max_message_bytes
+                ),
+            ));
+        }
+        if !batch.is_valid() {
+            return Err(Refusal::new(
+                Errors::CorruptMessage,
+                "the batch's checksum is not that of its bytes",
+            ));
+        }
+        info.max_timestamp = info.max_timestamp.max(batch.max_timestamp());
+    }
+    Ok(info)
+}
+
+/// Checks a batch for the leader and sets its timestamps (`LogValidator.validateMessagesAndAssignOffsets`).
+fn validate(
+    batch: &Batch,
+    origin: Origin,
+    config: &LogConfig,
+    now_ms: i64,
+) -> Result<Batch, Refusal> {
+    if origin == Origin::Client {
+        validate_client_batch(batch)?;
+    }
+    if batch.compression() != 0 {
+        return Err(Refusal::new(
+            Errors::UnsupportedCompressionType,
+            "compressed batches are not taken",
+        ));
+    }
+    let mut max_timestamp = NO_TIMESTAMP;
+    let mut errors = Vec::new();
+    let mut found = 0;
+    for record in batch.records() {
+        errors.extend(validate_record(batch, &record, found, config, now_ms));
+        max_timestamp = max_timestamp.max(record.timestamp);
+        found += 1;
+    }
+    if !batch.check_records() {
+        return Err(invalid_record(format!(
+            "the batch's header says {} records, and its bytes do not hold exactly these",
+            batch.records_count()
+        )));
+    }
+    if let Some(first) = errors.first() {
+        let timestamp = errors
+            .iter()
+            .any(|error| error.error == Errors::InvalidTimestamp);
+        let error = if timestamp {
+            Errors::InvalidTimestamp
+        } else {
+            Errors::InvalidRecord
+        };
+        return Err(Refusal {
+            error,
+            message: first.message.clone(),
+            record_errors: errors,
+        });
+    }
+    Ok(match config.message_timestamp_type {
+        TimestampType::CreateTime => {
+            batch.with_max_timestamp(TimestampType::CreateTime, max_timestamp)
+        }
+        TimestampType::LogAppendTime => {
+            batch.with_max_timestamp(TimestampType::LogAppendTime, now_ms)
+        }
+    })
+}
+
+fn validate_client_batch(batch: &Batch) -> Result<(), Refusal> {
+    let slots = i64::from(batch.last_offset_delta()) + 1;
+    let count = i64::from(batch.records_count());
+    if slots <= 0 {
+        return Err(invalid_record(format!(
+            "the last offset delta {} is impossible",
+            batch.last_offset_delta()
+        )));
+    }
+    if count <= 0 || count != slots {
+        return Err(invalid_record(format!(
+            "the batch has {count} records and {slots} offsets"
+        )));
+    }
+    if batch.is_control() {
+        return Err(invalid_record("a client may not write control batches"));
+    }
+    if batch.producer_id() >= 0 && batch.base_sequence() < 0 {
+        return Err(invalid_record(
+            "a batch with a producer id needs a sequence",
+        ));
+    }
+    Ok(())
+}
+
+fn validate_record(
+    batch: &Batch,
+    record: &RecordView<'_>,
+    index: u32,
+    config: &LogConfig,
+    now_ms: i64,
+) -> Option<RecordError> {
+    let fault = |error, message: Cow<'static, str>| {
+        Some(RecordError {
+            batch_index: index,
+            error,
+            message,
+        })
+    };
+    if config.cleanup_policy.compact && record.key.is_none() && !batch.is_control() {
+        return fault(
+            Errors::InvalidRecord,
+            "a record of a compacted topic needs a key".into(),
+        );
+    }
+    let create_time = config.message_timestamp_type == TimestampType::CreateTime;
+    if create_time && record.timestamp != NO_TIMESTAMP {
+        let age = now_ms.wrapping_sub(record.timestamp);
+        let before = config.message_timestamp_before_max_ms;
+        let after = config.message_timestamp_after_max_ms;
+        if age > before || age.wrapping_neg() > after {
+            let message = format!(
+                "the timestamp {} lies outside [{}, {}]",
+                record.timestamp,
+                now_ms.saturating_sub(before),
+                now_ms.saturating_add(after)
+            );
+            return fault(Errors::InvalidTimestamp, message.into());
+        }
+    } else if batch.timestamp_type() == TimestampType::LogAppendTime {
+        return fault(
+            Errors::InvalidTimestamp,
+            "only a broker may set LogAppendTime".into(),
+        );
+    }
+    None
+}

@@ -1,0 +1,428 @@
+//! Loading a log from its folder, and recovering it after a crash.
+//!
+//! Mirrors `LogLoader` and `LogSegment.recover`. After a clean stop the files are believed. After a crash every
+//! segment from the recovery point on is read batch by batch: the first one that is torn or whose checksum is wrong
+//! ends the log, whatever follows it; indexes and producer state are built anew.
+//!
+//! Deliberately absent: splitting segments with offsets that do not fit (old versions wrote such).
+
+use std::sync::Arc;
+
+use super::batch::Batch;
+use super::checkpoint;
+use super::config::LogConfig;
+use super::epochs::EpochCache;
+use super::files::{
+    CLEANED_SUFFIX, DELETED_SUFFIX, Files, LEADER_EPOCH_CHECKPOINT, SWAP_SUFFIX, base_offset_of,
+    file_name,
+};
+use super::fingerprint::Cached;
+use super::index::{OffsetIndex, TimeIndex, WhenFull};
+use super::log_file::LogFile;
+use super::rebuild::{ProducerFiles, Reload, SnapshotFile};
+use super::segment::{Segment, TxnIndex};
+use super::state::{EpochFile, Log, State, Watermark};
+
+/// What a broker knows of a log beside its folder.
+#[derive(Clone, Debug)]
+pub struct LoadArgs<'a> {
+    /// How the process ended.
+    pub shutdown: Shutdown,
+    /// The checkpointed recovery point, 0 if there is none.
+    pub recovery_point: i64,
+    /// The checkpointed log start offset, 0 if there is none.
+    pub log_start_offset: i64,
+    /// The checkpointed high watermark, 0 if there is none.
+    pub high_watermark: i64,
+    /// The topic's settings.
+    pub config: &'a LogConfig,
+    /// The wall clock in milliseconds.
+    pub now_ms: i64,
+}
+
+/// How the process that had the log open ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// It left the marker of a clean stop.
+    Clean,
+    /// It was killed, or lost its power.
+    Unclean,
+}
+
+/// What loading found and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecoveryReport {
+    /// The segments that were read batch by batch, in order.
+    pub recovered: Vec<i64>,
+    /// The segment that was cut, with the bytes that went.
+    pub truncated: Option<(i64, u32)>,
+    /// The whole batches behind the first bad one, with those of segments that went: never served again.
+    pub dropped: Vec<Batch>,
+    /// The segments that went whole, because one before them was cut or the log ended below its start.
+    pub deleted_segments: Vec<i64>,
+    /// Files that were no part of the log any more: finished deletions, unfinished cleanings, orphaned indexes.
+    pub removed_files: Vec<String>,
+}
+
+impl Log {
+    /// Loads the log that lies in a folder.
+    pub fn load(files: Files, args: &LoadArgs<'_>) -> (Log, RecoveryReport) {
+        let mut loader = Loader::new(files, args);
+        loader.finish_swaps();
+        loader.load_segments();
+        if args.shutdown == Shutdown::Unclean {
+            loader.recover_unflushed();
+        }
+        loader.finish()
+    }
+}
+
+struct Loader<'a> {
+    args: &'a LoadArgs<'a>,
+    files: Files,
+    report: RecoveryReport,
+    segments: Vec<Segment>,
+    /// Segments that loading itself gave up, to be deleted after the delay.
+    given_up: Vec<Arc<Cached<Segment>>>,
+    epochs: EpochCache,
+    epoch_file: EpochFile,
+    producers: ProducerFiles,
+}
+
+impl<'a> Loader<'a> {
+    fn new(mut files: Files, args: &'a LoadArgs<'a>) -> Self {
+        let epoch_text = files
+            .remove(LEADER_EPOCH_CHECKPOINT)
+            .map(|file| file.to_bytes())
+            .unwrap_or_default();
+        let epochs =
+            checkpoint::read_epochs(&String::from_utf8_lossy(&epoch_text)).unwrap_or_default();
+        let epochs = EpochCache::from_entries(epochs);
+        let epoch_file = match epoch_text.is_empty() {
+            true => EpochFile::Empty,
+            false => EpochFile::Written(Arc::new(epochs.clone())),
+        };
+        Self {
+            args,
+            files,
+            report: RecoveryReport::default(),
+            segments: Vec::new(),
+            given_up: Vec::new(),
+            epochs,
+            epoch_file,
+            producers: ProducerFiles::default(),
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        if self.files.remove(name).is_some() {
+            self.report.removed_files.push(name.to_owned());
+        }
+    }
+
+    /// Clears away what deletions and cleanings left, and finishes a swap that was ready.
+    fn finish_swaps(&mut self) {
+        let names: Vec<String> = self.files.iter().map(|(name, _)| name.to_owned()).collect();
+        let with = |suffix: &str| {
+            names
+                .iter()
+                .filter(|name| name.ends_with(suffix))
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        let cleaned = with(CLEANED_SUFFIX);
+        let first_cleaned = cleaned
+            .iter()
+            .filter_map(|name| leading_offset(name))
+            .min()
+            .unwrap_or(i64::MAX);
+        let (stale, swaps): (Vec<_>, Vec<_>) = with(SWAP_SUFFIX)
+            .into_iter()
+            .partition(|name| leading_offset(name).is_some_and(|base| base >= first_cleaned));
+        for name in with(DELETED_SUFFIX).iter().chain(&cleaned).chain(&stale) {
+            self.remove(name);
+        }
+        let replaced = swaps.iter().filter_map(|name| self.swapped_range(name));
+        let range = replaced.reduce(|(from, to), (first, end)| (from.min(first), to.max(end)));
+        if let Some((from, to)) = range {
+            for name in &names {
+                let offset = leading_offset(name).filter(|_| !name.ends_with(SWAP_SUFFIX));
+                if offset.is_some_and(|offset| offset >= from && offset < to) {
+                    self.remove(name);
+                }
+            }
+        }
+        for name in swaps {
+            if let Some(file) = self.files.remove(&name) {
+                self.files.insert(name.trim_end_matches(SWAP_SUFFIX), file);
+            }
+        }
+    }
+
+    /// The offsets that a swapped-in segment stands for.
+    fn swapped_range(&self, name: &str) -> Option<(i64, i64)> {
+        let base = base_offset_of(name.strip_suffix(SWAP_SUFFIX)?, "log")?;
+        let segment = self.open_segment(base, SWAP_SUFFIX);
+        Some((base, segment.read_next_offset()))
+    }
+
+    fn open_segment(&self, base: i64, suffix: &str) -> Segment {
+        let file = |kind: &str| {
+            self.files
+                .get(&format!("{}{suffix}", file_name(base, kind)))
+        };
+        let config = self.args.config;
+        Segment::open(
+            base,
+            file("log").map_or_else(|| LogFile::create(0, self.args.now_ms), LogFile::open),
+            file("index").map_or_else(
+                || OffsetIndex::create(base, config.segment_index_bytes),
+                |file| OffsetIndex::open(base, file),
+            ),
+            file("timeindex").map_or_else(
+                || TimeIndex::create(base, config.segment_index_bytes),
+                |file| TimeIndex::open(base, file),
+            ),
+            file("txnindex").map_or_else(TxnIndex::default, TxnIndex::open),
+            self.args.now_ms,
+        )
+    }
+
+    fn load_segments(&mut self) {
+        self.load_snapshots();
+        for base in self.files.segment_bases() {
+            let mut segment = self.open_segment(base, "");
+            let index = self.files.get(&file_name(base, "index"));
+            let recover = index.is_none() || !segment.txn_index().is_sound(base);
+            if index.is_some() && self.files.get(&file_name(base, "timeindex")).is_none() {
+                segment.time_index.resize(0);
+            }
+            for kind in ["log", "index", "timeindex", "txnindex"] {
+                self.files.remove(&file_name(base, kind));
+            }
+            if recover {
+                self.recover_segment(&mut segment);
+            }
+            self.segments.push(segment);
+        }
+        let orphans: Vec<String> = self
+            .files
+            .iter()
+            .map(|(name, _)| name.to_owned())
+            .filter(|name| {
+                ["index", "timeindex", "txnindex"]
+                    .iter()
+                    .any(|kind| base_offset_of(name, kind).is_some())
+            })
+            .collect();
+        orphans.iter().for_each(|name| self.remove(name));
+    }
+
+    fn load_snapshots(&mut self) {
+        let found: Vec<(i64, String)> = self
+            .files
+            .iter()
+            .filter_map(|(name, _)| Some((base_offset_of(name, "snapshot")?, name.to_owned())))
+            .collect();
+        for (offset, name) in found {
+            if let Some(file) = self.files.remove(&name) {
+                let snapshot = SnapshotFile {
+                    bytes: file.to_bytes().into(),
+                    flushed: file.flushed().is_some(),
+                };
+                Arc::make_mut(&mut self.producers.snapshots).insert(offset, snapshot);
+            }
+        }
+    }
+
+    /// Reads the segments from the recovery point on, up to the first that has to be cut.
+    fn recover_unflushed(&mut self) {
+        let floor = self
+            .segments
+            .iter()
+            .rposition(|segment| segment.base_offset() <= self.args.recovery_point);
+        let mut index = floor.unwrap_or(0);
+        while index < self.segments.len() {
+            let later = self.segments.split_off(index + 1);
+            let Some(mut segment) = self.segments.pop() else {
+                break;
+            };
+            let cut = self.recover_segment(&mut segment);
+            self.segments.push(segment);
+            if cut > 0 {
+                self.give_up(later);
+                return;
+            }
+            self.segments.extend(later);
+            index += 1;
+        }
+    }
+
+    fn give_up(&mut self, segments: Vec<Segment>) {
+        for segment in segments {
+            self.report.deleted_segments.push(segment.base_offset());
+            self.report.dropped.extend(
+                segment
+                    .log()
+                    .batches()
+                    .iter()
+                    .map(|placed| placed.batch.clone()),
+            );
+            self.given_up.push(Arc::new(Cached::new(segment)));
+        }
+    }
+
+    /// Recovers one segment, given those before it. Says how many bytes were cut.
+    fn recover_segment(&mut self, segment: &mut Segment) -> u32 {
+        let config = self.args.config;
+        let base = segment.base_offset();
+        let mut producers = ProducerFiles {
+            snapshots: std::mem::take(&mut self.producers.snapshots),
+            ..ProducerFiles::default()
+        };
+        let before: Vec<&Segment> = self.segments.iter().collect();
+        producers.rebuild(
+            &before,
+            self.args.log_start_offset,
+            base,
+            Reload::Running,
+            config,
+            self.args.now_ms,
+        );
+        let mut epochs = std::mem::take(&mut self.epochs);
+        let mut assigned = false;
+        let (cut, dropped) = segment.recover(config, self.args.now_ms, |segment, batch| {
+            let news = epochs
+                .latest()
+                .is_none_or(|latest| batch.leader_epoch() > latest.epoch);
+            if batch.leader_epoch() >= 0 && news {
+                assigned |= epochs.assign(batch.leader_epoch(), batch.base_offset());
+            }
+            producers.replay_recovered(segment, batch);
+        });
+        producers.take_snapshot();
+        self.producers.snapshots = producers.snapshots;
+        if assigned {
+            self.epoch_file = EpochFile::Written(Arc::new(epochs.clone()));
+        }
+        self.epochs = epochs;
+        self.report.recovered.push(base);
+        if cut > 0 {
+            self.report.truncated = Some((base, cut));
+        }
+        self.report.dropped.extend(dropped);
+        cut
+    }
+
+    fn finish(mut self) -> (Log, RecoveryReport) {
+        let (args, config) = (self.args, self.args.config);
+        let checkpointed_start = args.log_start_offset;
+        let end = self.segments.last().map(Segment::read_next_offset);
+        let end = end.filter(|end| *end >= checkpointed_start);
+        if end.is_none() && !self.segments.is_empty() {
+            let all = std::mem::take(&mut self.segments);
+            self.give_up(all);
+            self.epochs.clear();
+            self.epoch_file = EpochFile::Written(Arc::default());
+            self.producers = ProducerFiles::starting_at(checkpointed_start);
+        }
+        let mut active = self
+            .segments
+            .pop()
+            .unwrap_or_else(|| Segment::create(checkpointed_start, config, 0, args.now_ms));
+        let next_offset = end.unwrap_or_else(|| active.read_next_offset());
+        active.grow_indexes(config);
+        let recovery_point = match args.shutdown {
+            Shutdown::Clean if end.is_some() => next_offset,
+            _ => args.recovery_point.min(next_offset),
+        };
+        let mut state = State::with_segments(self.segments, active, next_offset, args.now_ms);
+        state.recovery_point = recovery_point;
+        state.epochs = Arc::new(self.epochs);
+        state.epoch_file = self.epoch_file;
+        state.strays = Arc::new(
+            self.files
+                .iter()
+                .map(|(name, file)| (name.to_owned(), file.clone()))
+                .collect(),
+        );
+        state.delete_segment_files(&self.given_up, config, args.now_ms);
+        state.producers = self.producers;
+        state.delete_snapshots(&self.given_up, config, args.now_ms);
+        state.truncate_epochs(|epochs| epochs.truncate_from_end(next_offset));
+        state.truncate_epochs(|epochs| epochs.truncate_from_start(checkpointed_start));
+        let log_start_offset = checkpointed_start.max(state.first_base_offset());
+        state.log_start_offset = log_start_offset;
+        state.producers.remove_stray_snapshots(
+            &state
+                .segments()
+                .map(Segment::base_offset)
+                .collect::<Vec<_>>(),
+        );
+        let reload = match args.shutdown {
+            Shutdown::Clean => Reload::AfterCleanStop,
+            Shutdown::Unclean => Reload::Running,
+        };
+        state.rebuild_producers(next_offset, reload, config, args.now_ms);
+        state.recovery_point = state.recovery_point.max(log_start_offset);
+        state.high_watermark = Watermark {
+            offset: log_start_offset,
+            resolved: false,
+        };
+        state.refresh_first_unstable();
+        let mut log = Log {
+            state: Cached::new(state),
+        };
+        log.set_high_watermark(args.high_watermark);
+        (log, self.report)
+    }
+}
+
+/// The offset at the front of a file's name, whatever its suffixes.
+fn leading_offset(name: &str) -> Option<i64> {
+    let digits = name
+        .get(..20)
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    name[20..].starts_with('.').then(|| digits.parse().ok())?
+}
+
+impl Segment {
+    /// Reads the segment batch by batch and builds its indexes anew; cuts it at the first batch that is not sound.
+    /// Says how many bytes went, and the whole batches among them.
+    fn recover(
+        &mut self,
+        config: &LogConfig,
+        now_ms: i64,
+        mut accept: impl FnMut(&mut Segment, &Batch),
+    ) -> (u32, Vec<Batch>) {
+        self.reset_indexes(config);
+        let mut valid_bytes = 0;
+        let mut last_entry = 0;
+        let mut dropped = Vec::new();
+        let batches = self.log.batches().clone();
+        for placed in batches.iter() {
+            let batch = &placed.batch;
+            if !dropped.is_empty() || !batch.is_valid() || !self.can_hold(batch.last_offset()) {
+                dropped.push(batch.clone());
+                continue;
+            }
+            self.note_timestamp(batch);
+            if i64::from(valid_bytes - last_entry) > i64::from(config.index_interval_bytes) {
+                let indexed = self.offset_index.append(batch.last_offset(), valid_bytes)
+                    && self.note_time_entry(WhenFull::Refuse);
+                debug_assert!(
+                    indexed,
+                    "an index that was just emptied has room for its segment"
+                );
+                last_entry = valid_bytes;
+            }
+            valid_bytes += batch.size_in_bytes();
+            accept(self, batch);
+        }
+        let cut = self.log.truncate(valid_bytes, now_ms);
+        self.offset_index.trim();
+        self.note_time_entry(WhenFull::Append);
+        self.time_index.trim();
+        (cut, dropped)
+    }
+}

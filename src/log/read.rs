@@ -1,0 +1,365 @@
+//! Reading: by offset with a bound and a size, and by timestamp.
+//!
+//! Mirrors `UnifiedLog.read`, `LocalLog.read`, `LogSegment.read` and the look-ups by timestamp. A read begins at the
+//! batch that holds the offset, stays within one segment, and gives whole batches only.
+
+use super::batch::Batch;
+use super::errors::{Errors, Refusal};
+use super::segment::{AbortedTxn, Segment, TimestampAndOffset};
+use super::state::{Log, State, Watermark};
+
+/// How far a reader may see (`FetchIsolation`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// To the log end: followers.
+    LogEnd,
+    /// To the high watermark: consumers.
+    HighWatermark,
+    /// To the last stable offset: consumers with `read_committed`.
+    TxnCommitted,
+}
+
+/// Whether the first batch comes even if it is larger than the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstBatch {
+    /// It does, so that a reader can make progress (`minOneMessage`).
+    Whole,
+    /// It does not.
+    WithinLimit,
+}
+
+/// An offset with its place in a segment (`LogOffsetMetadata`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OffsetMetadata {
+    /// The offset.
+    pub offset: i64,
+    /// The base offset of the segment.
+    pub segment: i64,
+    /// The byte position in its `.log` file.
+    pub position: u32,
+}
+
+/// What a read found (`FetchDataInfo`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// Where it begins: the start of a batch, which may lie below the offset asked for.
+    pub start: OffsetMetadata,
+    /// The whole batches, in order.
+    pub batches: Vec<Batch>,
+    /// The bytes that Kafka would send: the batches and, cut off by the limit, the beginning of the next.
+    pub size_in_bytes: u32,
+    /// Whether the limit cut even the first batch.
+    pub first_batch_incomplete: bool,
+    /// The aborted transactions that a `read_committed` reader must leave out; `None` for other readers.
+    pub aborted: Option<Vec<AbortedTxn>>,
+}
+
+/// The time that a look-up asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimestampQuery {
+    /// The log end (−1). Its bound is the caller's.
+    Latest,
+    /// The log start (−2).
+    Earliest,
+    /// The record with the greatest timestamp (−3).
+    MaxTimestamp,
+    /// The first record at or after this time, in milliseconds.
+    At(i64),
+}
+
+impl Log {
+    /// Reads from an offset to an upper bound (exclusive), so many bytes at most.
+    ///
+    /// Refused with `OFFSET_OUT_OF_RANGE` below the log start and above the log end. At or above the bound there is
+    /// nothing, which is no error. Batches share their bytes with the log.
+    pub fn read(
+        &self,
+        from: i64,
+        upper_bound: i64,
+        max_bytes: u32,
+        first: FirstBatch,
+    ) -> Result<Fetched, Refusal> {
+        self.state.check_log_start(from)?;
+        let bound = self
+            .state
+            .metadata_of(upper_bound.min(self.log_end_offset()))?;
+        self.state.read(from, max_bytes, first, bound)
+    }
+
+    /// Reads as a client with an isolation level does. Resolving the high watermark may move it; see
+    /// [`resolve_high_watermark`](Self::resolve_high_watermark).
+    pub fn fetch(
+        &mut self,
+        from: i64,
+        isolation: Isolation,
+        max_bytes: u32,
+        first: FirstBatch,
+    ) -> Result<Fetched, Refusal> {
+        self.state.check_log_start(from)?;
+        let bound = match isolation {
+            Isolation::LogEnd => self.state.log_end_metadata(),
+            Isolation::HighWatermark => self.state.resolved_high_watermark()?,
+            Isolation::TxnCommitted => self.state.resolved_last_stable()?,
+        };
+        let mut fetched = self.state.read(from, max_bytes, first, bound)?;
+        if isolation == Isolation::TxnCommitted {
+            fetched.aborted = Some(self.state.aborted_in(from, &fetched));
+        }
+        Ok(fetched)
+    }
+
+    /// Resolves a high watermark that is known as a bare offset, as a client's read does. Inside a batch it falls to
+    /// the batch's start, in a hole it rises to the next batch. Says where it is now.
+    pub fn resolve_high_watermark(&mut self) -> Result<i64, Refusal> {
+        Ok(self.state.resolved_high_watermark()?.offset)
+    }
+
+    /// The first record at or after a time, `None` if there is none.
+    pub fn offset_for_timestamp(&self, timestamp: i64) -> Option<TimestampAndOffset> {
+        self.lookup_timestamp(TimestampQuery::At(timestamp))
+    }
+
+    /// A look-up by time (`fetchOffsetByTimestamp`).
+    pub fn lookup_timestamp(&self, query: TimestampQuery) -> Option<TimestampAndOffset> {
+        let epoch = |offset| self.epochs().epoch_for_offset(offset).unwrap_or(-1);
+        match query {
+            TimestampQuery::Latest => {
+                let leader_epoch = self.latest_epoch().unwrap_or(-1);
+                Some(TimestampAndOffset {
+                    timestamp: -1,
+                    offset: self.log_end_offset(),
+                    leader_epoch,
+                })
+            }
+            TimestampQuery::Earliest => {
+                let offset = self.log_start_offset();
+                let leader_epoch = match self.epochs().entries().first() {
+                    Some(first) if first.start_offset <= offset => epoch(offset),
+                    _ => -1,
+                };
+                Some(TimestampAndOffset {
+                    timestamp: -1,
+                    offset,
+                    leader_epoch,
+                })
+            }
+            TimestampQuery::MaxTimestamp => self.state.max_timestamp_record(),
+            TimestampQuery::At(timestamp) => {
+                let segment = self
+                    .segments()
+                    .find(|segment| segment.largest_timestamp() >= timestamp)?;
+                segment.find_offset_by_timestamp(timestamp, self.log_start_offset())
+            }
+        }
+    }
+}
+
+impl State {
+    fn check_log_start(&self, offset: i64) -> Result<(), Refusal> {
+        if offset >= self.log_start_offset {
+            return Ok(());
+        }
+        Err(out_of_range(
+            offset,
+            self.log_start_offset,
+            self.log_end_offset,
+        ))
+    }
+
+    pub(crate) fn log_end_metadata(&self) -> OffsetMetadata {
+        OffsetMetadata {
+            offset: self.log_end_offset,
+            segment: self.active().base_offset(),
+            position: self.active().size(),
+        }
+    }
+
+    /// The place of an offset: of the batch that holds it, or of the next one over a hole
+    /// (`convertToOffsetMetadataOrThrow`).
+    pub(crate) fn metadata_of(&self, offset: i64) -> Result<OffsetMetadata, Refusal> {
+        Ok(self
+            .read(offset, 1, FirstBatch::WithinLimit, self.log_end_metadata())?
+            .start)
+    }
+
+    /// The start of the batch that holds an offset, if the log has it.
+    pub(crate) fn resolve_offset(&self, offset: i64) -> Option<i64> {
+        self.metadata_of(offset)
+            .ok()
+            .map(|metadata| metadata.offset)
+    }
+
+    fn resolved_high_watermark(&mut self) -> Result<OffsetMetadata, Refusal> {
+        let metadata = self.metadata_of(self.high_watermark.offset)?;
+        if !self.high_watermark.resolved {
+            self.take_high_watermark(Watermark {
+                offset: metadata.offset,
+                resolved: true,
+            });
+        }
+        Ok(metadata)
+    }
+
+    fn resolved_last_stable(&mut self) -> Result<OffsetMetadata, Refusal> {
+        let high_watermark = self.resolved_high_watermark()?;
+        match self.first_unstable_offset {
+            Some(first) if first < high_watermark.offset => self.metadata_of(first),
+            _ => Ok(high_watermark),
+        }
+    }
+
+    fn read(
+        &self,
+        from: i64,
+        max_bytes: u32,
+        first: FirstBatch,
+        bound: OffsetMetadata,
+    ) -> Result<Fetched, Refusal> {
+        let Some(mut segment) = self
+            .floor_segment(from)
+            .filter(|_| from <= self.log_end_offset)
+        else {
+            return Err(out_of_range(
+                from,
+                self.log_start_offset,
+                self.log_end_offset,
+            ));
+        };
+        if from == bound.offset {
+            return Ok(empty(bound));
+        }
+        if from > bound.offset {
+            return Ok(empty(self.metadata_of(from)?));
+        }
+        loop {
+            if let Some(fetched) = read_segment(segment, from, max_bytes, first, bound) {
+                return Ok(fetched);
+            }
+            match self.higher_segment(segment.base_offset()) {
+                Some(next) => segment = next,
+                None => return Ok(empty(self.log_end_metadata())),
+            }
+        }
+    }
+
+    /// The aborted transactions that overlap what was read (`addAbortedTransactions`).
+    fn aborted_in(&self, from: i64, fetched: &Fetched) -> Vec<AbortedTxn> {
+        let Some(segment) = self.floor_segment(fetched.start.segment) else {
+            return Vec::new();
+        };
+        if fetched.size_in_bytes == 0 && fetched.batches.is_empty() {
+            return Vec::new();
+        }
+        let end = fetched.start.position.saturating_add(fetched.size_in_bytes);
+        let indexed = segment
+            .offset_index
+            .entries()
+            .find(|entry| i64::from(entry.position) >= i64::from(end));
+        let next_segment = || {
+            self.higher_segment(segment.base_offset())
+                .map(Segment::base_offset)
+        };
+        let upper_bound = indexed
+            .map(|entry| segment.base_offset() + i64::from(entry.relative_offset))
+            .or_else(next_segment)
+            .unwrap_or(self.log_end_offset);
+        let mut found = Vec::new();
+        for segment in self
+            .segments()
+            .filter(|candidate| candidate.base_offset() >= segment.base_offset())
+        {
+            for txn in segment.txn_index.entries() {
+                if txn.last_offset >= from && txn.first_offset < upper_bound {
+                    found.push(*txn);
+                }
+                if txn.last_stable_offset >= upper_bound {
+                    return found;
+                }
+            }
+        }
+        found
+    }
+
+    fn max_timestamp_record(&self) -> Option<TimestampAndOffset> {
+        let mut best: Option<&Segment> = None;
+        for segment in self.segments() {
+            if best.is_none_or(|best| segment.max_timestamp_so_far() > best.max_timestamp_so_far())
+            {
+                best = Some(segment);
+            }
+        }
+        let segment = best?;
+        let (timestamp, offset) = segment.max_timestamp_and_offset();
+        let start = segment.translate_offset(offset)?.position;
+        let placed = segment
+            .log()
+            .scan(start)
+            .find(|placed| placed.batch.max_timestamp() == timestamp)?;
+        let record = placed
+            .batch
+            .records()
+            .find(|record| record.timestamp == timestamp)?;
+        Some(TimestampAndOffset {
+            timestamp,
+            offset: record.offset,
+            leader_epoch: placed.batch.leader_epoch(),
+        })
+    }
+}
+
+fn out_of_range(offset: i64, start: i64, end: i64) -> Refusal {
+    Refusal::new(
+        Errors::OffsetOutOfRange,
+        format!("offset {offset} lies outside the log, which holds {start} to {end}"),
+    )
+}
+
+fn empty(start: OffsetMetadata) -> Fetched {
+    Fetched {
+        start,
+        batches: Vec::new(),
+        size_in_bytes: 0,
+        first_batch_incomplete: false,
+        aborted: None,
+    }
+}
+
+/// Reads within a segment; `None` when it holds nothing at or above the offset.
+fn read_segment(
+    segment: &Segment,
+    from: i64,
+    max_bytes: u32,
+    first: FirstBatch,
+    bound: OffsetMetadata,
+) -> Option<Fetched> {
+    let found = segment.translate_offset(from)?;
+    let start = OffsetMetadata {
+        offset: found.base_offset,
+        segment: segment.base_offset(),
+        position: found.position,
+    };
+    let limit = match first {
+        FirstBatch::Whole => max_bytes.max(found.size),
+        FirstBatch::WithinLimit => max_bytes,
+    };
+    let max_position = match segment.base_offset().cmp(&bound.segment) {
+        std::cmp::Ordering::Less => segment.size(),
+        std::cmp::Ordering::Equal => bound.position,
+        std::cmp::Ordering::Greater => return Some(empty(start)),
+    };
+    if limit == 0 {
+        return Some(empty(start));
+    }
+    let size_in_bytes = max_position.saturating_sub(found.position).min(limit);
+    let batches = segment
+        .slice(found.position, size_in_bytes)
+        .map(|placed| placed.batch.clone())
+        .collect();
+    Some(Fetched {
+        start,
+        batches,
+        size_in_bytes,
+        first_batch_incomplete: limit < found.size,
+        aborted: None,
+    })
+}

@@ -1,0 +1,580 @@
+//! A segment: one stretch of a log with its files.
+//!
+//! Mirrors `LogSegment` and `TransactionIndex`. A segment knows its base offset, its `.log` file and the indexes
+//! beside it, and decides when an index entry is due and when the next segment is.
+//!
+//! Deliberately absent: splitting of a segment whose offsets do not fit its index (old versions wrote such).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::batch::Batch;
+use super::config::LogConfig;
+use super::files::{Extent, File};
+use super::fingerprint::{Encoder, Fingerprint};
+use super::index::{OffsetIndex, TimeIndex, WhenFull};
+use super::log_file::{LogFile, Placed};
+use super::record::NO_TIMESTAMP;
+
+/// An entry of the `.txnindex` file: a transaction that was aborted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AbortedTxn {
+    /// Whose transaction it was.
+    pub producer_id: i64,
+    /// The offset of its first record.
+    pub first_offset: i64,
+    /// The offset of its marker.
+    pub last_offset: i64,
+    /// The last stable offset once it was gone.
+    pub last_stable_offset: i64,
+}
+
+impl AbortedTxn {
+    /// The bytes of one entry.
+    pub const SIZE: usize = 34;
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[0, 0]);
+        for field in [
+            self.producer_id,
+            self.first_offset,
+            self.last_offset,
+            self.last_stable_offset,
+        ] {
+            out.extend_from_slice(&field.to_be_bytes());
+        }
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let field = |index: usize| -> Option<i64> {
+            Some(i64::from_be_bytes(
+                bytes.get(2 + 8 * index..10 + 8 * index)?.try_into().ok()?,
+            ))
+        };
+        let version = i16::from_be_bytes(bytes.get(..2)?.try_into().ok()?);
+        (version == 0).then_some(())?;
+        Some(Self {
+            producer_id: field(0)?,
+            first_offset: field(1)?,
+            last_offset: field(2)?,
+            last_stable_offset: field(3)?,
+        })
+    }
+}
+
+/// The `.txnindex` file of a segment; it comes into being with its first entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TxnIndex {
+    file: Option<TxnFile>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct TxnFile {
+    entries: Arc<Vec<AbortedTxn>>,
+    /// What follows the last readable entry.
+    tail: Arc<[u8]>,
+    flushed: Option<u64>,
+}
+
+impl TxnIndex {
+    /// An index as its file has it.
+    pub fn open(file: &File) -> Self {
+        let bytes = file.to_bytes();
+        let entries: Vec<_> = bytes
+            .chunks(AbortedTxn::SIZE)
+            .map_while(AbortedTxn::read)
+            .collect();
+        let tail = bytes[entries.len() * AbortedTxn::SIZE..].into();
+        Self {
+            file: Some(TxnFile {
+                entries: Arc::new(entries),
+                tail,
+                flushed: file.flushed(),
+            }),
+        }
+    }
+
+    /// The file, if there is one.
+    pub fn to_file(&self, modified_ms: i64) -> Option<File> {
+        let file = self.file.as_ref()?;
+        let mut bytes = Vec::new();
+        file.entries
+            .iter()
+            .for_each(|entry| entry.write(&mut bytes));
+        let extents = vec![
+            Extent::Bytes(bytes.into()),
+            Extent::Bytes(Arc::clone(&file.tail)),
+        ];
+        Some(File::new(extents, file.flushed, modified_ms))
+    }
+
+    /// The aborted transactions, in the order of their markers.
+    pub fn entries(&self) -> &[AbortedTxn] {
+        self.file.as_ref().map_or(&[], |file| &file.entries)
+    }
+
+    /// Whether every entry is readable and lies in this segment, in order (`TransactionIndex.sanityCheck`).
+    pub fn is_sound(&self, base_offset: i64) -> bool {
+        let Some(file) = &self.file else { return true };
+        file.tail.is_empty()
+            && file
+                .entries
+                .iter()
+                .all(|entry| entry.last_offset >= base_offset)
+    }
+
+    /// Adds an entry.
+    pub fn append(&mut self, entry: AbortedTxn) {
+        let file = self.file.get_or_insert_default();
+        Arc::make_mut(&mut file.entries).push(entry);
+    }
+
+    /// Empties the file, if there is one.
+    pub fn reset(&mut self) {
+        if let Some(file) = &mut self.file {
+            *file = TxnFile {
+                flushed: file.flushed.map(|_| 0),
+                ..TxnFile::default()
+            };
+        }
+    }
+
+    /// Drops the transactions whose marker lies at or above an offset.
+    pub fn truncate_to(&mut self, offset: i64) {
+        if self
+            .entries()
+            .iter()
+            .any(|entry| entry.last_offset >= offset)
+            && let Some(file) = &mut self.file
+        {
+            Arc::make_mut(&mut file.entries).retain(|entry| entry.last_offset < offset);
+            let length = (file.entries.len() * AbortedTxn::SIZE) as u64;
+            file.flushed = file.flushed.map(|flushed| flushed.min(length));
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some(file) = &mut self.file {
+            file.flushed = Some((file.entries.len() * AbortedTxn::SIZE + file.tail.len()) as u64);
+        }
+    }
+}
+
+/// Where a batch lies that a look-up found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OffsetPosition {
+    /// The batch's base offset.
+    pub base_offset: i64,
+    /// The byte position of its first byte.
+    pub position: u32,
+    /// Its bytes.
+    pub size: u32,
+}
+
+/// A record that a look-up by time found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimestampAndOffset {
+    /// The record's timestamp in milliseconds.
+    pub timestamp: i64,
+    /// The record's offset.
+    pub offset: i64,
+    /// The leader epoch of its batch.
+    pub leader_epoch: i32,
+}
+
+/// Why a segment could not take an append that the log had accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentFault {
+    /// The last offset does not fit into 31 bits above the base (`LogSegmentOffsetOverflowException`).
+    OffsetOverflow,
+    /// An index refused the entry (`InvalidOffsetException`, `IllegalArgumentException`).
+    Index,
+}
+
+/// A segment of a log.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    base_offset: i64,
+    pub(crate) log: LogFile,
+    pub(crate) offset_index: OffsetIndex,
+    pub(crate) time_index: TimeIndex,
+    pub(crate) txn_index: TxnIndex,
+    created_ms: i64,
+    roll_jitter_ms: i64,
+    /// The largest timestamp and the last offset of the batch that brought it; unknown until read from the index.
+    max_timestamp: Option<(i64, i64)>,
+    bytes_since_last_index_entry: u32,
+}
+
+/// The numbers a roll is decided by (`RollParams`).
+#[derive(Clone, Copy, Debug)]
+pub struct RollParams {
+    /// The largest timestamp of the append.
+    pub max_timestamp: i64,
+    /// Its last offset.
+    pub last_offset: i64,
+    /// Its bytes.
+    pub size: u32,
+    /// The wall clock.
+    pub now_ms: i64,
+}
+
+/// Which of its rules asked for a new segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RollReason {
+    /// The append would make it larger than `segment.bytes`.
+    Size,
+    /// It spans more than `segment.ms`.
+    Time,
+    /// The offset index is full.
+    OffsetIndexFull,
+    /// The time index is full.
+    TimeIndexFull,
+    /// The last offset does not fit into the index.
+    OffsetOverflow,
+}
+
+impl Segment {
+    /// A new segment without records.
+    pub fn create(base_offset: i64, config: &LogConfig, roll_jitter_ms: i64, now_ms: i64) -> Self {
+        let preallocated = if config.preallocate {
+            config.segment_bytes.max(0) as u32
+        } else {
+            0
+        };
+        Self {
+            base_offset,
+            log: LogFile::create(preallocated, now_ms),
+            offset_index: OffsetIndex::create(base_offset, config.segment_index_bytes),
+            time_index: TimeIndex::create(base_offset, config.segment_index_bytes),
+            txn_index: TxnIndex::default(),
+            created_ms: now_ms,
+            roll_jitter_ms,
+            max_timestamp: None,
+            bytes_since_last_index_entry: 0,
+        }
+    }
+
+    /// A segment whose files exist already.
+    pub(crate) fn open(
+        base_offset: i64,
+        log: LogFile,
+        offset_index: OffsetIndex,
+        time_index: TimeIndex,
+        txn_index: TxnIndex,
+        now_ms: i64,
+    ) -> Self {
+        Self {
+            base_offset,
+            log,
+            offset_index,
+            time_index,
+            txn_index,
+            created_ms: now_ms,
+            roll_jitter_ms: 0,
+            max_timestamp: None,
+            bytes_since_last_index_entry: 0,
+        }
+    }
+
+    /// The offset in its files' names.
+    pub fn base_offset(&self) -> i64 {
+        self.base_offset
+    }
+
+    /// The bytes of its log.
+    pub fn size(&self) -> u32 {
+        self.log.size()
+    }
+
+    /// Its `.log` file.
+    pub fn log(&self) -> &LogFile {
+        &self.log
+    }
+
+    /// Its offset index.
+    pub fn offset_index(&self) -> &OffsetIndex {
+        &self.offset_index
+    }
+
+    /// Its time index.
+    pub fn time_index(&self) -> &TimeIndex {
+        &self.time_index
+    }
+
+    /// Its aborted transactions.
+    pub fn txn_index(&self) -> &TxnIndex {
+        &self.txn_index
+    }
+
+    /// When the process made or opened it, in milliseconds since 1970.
+    pub fn created_ms(&self) -> i64 {
+        self.created_ms
+    }
+
+    /// By how much `segment.ms` is shortened for it.
+    pub fn roll_jitter_ms(&self) -> i64 {
+        self.roll_jitter_ms
+    }
+
+    /// The largest timestamp so far, and the last offset of the batch that brought it first; (−1, base offset)
+    /// before any.
+    pub fn max_timestamp_and_offset(&self) -> (i64, i64) {
+        self.max_timestamp
+            .unwrap_or_else(|| self.time_index.last_pair())
+    }
+
+    /// The largest timestamp so far, −1 if no record has one.
+    pub fn max_timestamp_so_far(&self) -> i64 {
+        self.max_timestamp_and_offset().0
+    }
+
+    /// What retention judges the segment by: its largest timestamp, or the file's time if no record has one.
+    pub fn largest_timestamp(&self) -> i64 {
+        match self.max_timestamp_so_far() {
+            timestamp if timestamp >= 0 => timestamp,
+            _ => self.log.modified_ms(),
+        }
+    }
+
+    /// Which rule, if any, asks for a new segment before an append (`LogSegment.shouldRoll`).
+    pub fn should_roll(&self, config: &LogConfig, append: &RollParams) -> Option<RollReason> {
+        let size = i64::from(self.size());
+        let waited_long =
+            || self.time_waited(append) > config.max_segment_ms() - self.roll_jitter_ms;
+        if size > i64::from(config.segment_bytes) - i64::from(append.size) {
+            Some(RollReason::Size)
+        } else if size > 0 && waited_long() {
+            Some(RollReason::Time)
+        } else if self.offset_index.is_full() {
+            Some(RollReason::OffsetIndexFull)
+        } else if self.time_index.is_full() {
+            Some(RollReason::TimeIndexFull)
+        } else if !self.can_hold(append.last_offset) {
+            Some(RollReason::OffsetOverflow)
+        } else {
+            None
+        }
+    }
+
+    fn time_waited(&self, append: &RollParams) -> i64 {
+        match self.first_batch_timestamp() {
+            first if first >= 0 => append.max_timestamp.wrapping_sub(first),
+            _ => append.now_ms.wrapping_sub(self.created_ms),
+        }
+    }
+
+    /// The largest timestamp of the first batch, −1 if there is none.
+    pub fn first_batch_timestamp(&self) -> i64 {
+        self.log
+            .batches()
+            .first()
+            .map_or(NO_TIMESTAMP, |first| first.batch.max_timestamp())
+    }
+
+    /// Whether an offset can be stored relative to the base.
+    pub fn can_hold(&self, offset: i64) -> bool {
+        (0..=i64::from(i32::MAX)).contains(&offset.wrapping_sub(self.base_offset))
+    }
+
+    /// Adds batches at the end and index entries where they are due.
+    pub(crate) fn append(
+        &mut self,
+        batches: &[Batch],
+        interval: i32,
+        now_ms: i64,
+    ) -> Result<(), SegmentFault> {
+        let Some(last) = batches.last() else {
+            return Ok(());
+        };
+        if !self.can_hold(last.last_offset()) {
+            return Err(SegmentFault::OffsetOverflow);
+        }
+        let mut position = self.size();
+        for batch in batches {
+            self.log.append(batch.clone(), now_ms);
+        }
+        let mut sound = true;
+        for batch in batches {
+            self.note_timestamp(batch);
+            if i64::from(self.bytes_since_last_index_entry) > i64::from(interval) {
+                sound &= self.offset_index.append(batch.last_offset(), position);
+                sound &= self.note_time_entry(WhenFull::Refuse);
+                self.bytes_since_last_index_entry = 0;
+            }
+            position += batch.size_in_bytes();
+            self.bytes_since_last_index_entry += batch.size_in_bytes();
+        }
+        if sound {
+            Ok(())
+        } else {
+            Err(SegmentFault::Index)
+        }
+    }
+
+    /// Remembers a batch's timestamp if it is the largest so far.
+    pub(crate) fn note_timestamp(&mut self, batch: &Batch) {
+        if batch.max_timestamp() > self.max_timestamp_so_far() {
+            self.max_timestamp = Some((batch.max_timestamp(), batch.last_offset()));
+        }
+    }
+
+    /// Writes the largest timestamp so far into the time index.
+    pub(crate) fn note_time_entry(&mut self, when_full: WhenFull) -> bool {
+        let (timestamp, offset) = self.max_timestamp_and_offset();
+        self.time_index.maybe_append(timestamp, offset, when_full)
+    }
+
+    /// Closes the segment: closing time entry, files cut to what they hold (`onBecomeInactiveSegment`).
+    pub(crate) fn become_inactive(&mut self) {
+        self.note_time_entry(WhenFull::Append);
+        self.offset_index.trim();
+        self.time_index.trim();
+        self.log.trim();
+    }
+
+    /// Forces all of its files to disk.
+    pub(crate) fn flush(&mut self) {
+        self.log.flush();
+        self.offset_index.flush();
+        self.time_index.flush();
+        self.txn_index.flush();
+    }
+
+    /// The first batch that ends at or above an offset, found as Kafka does: index floor, then a scan.
+    pub fn translate_offset(&self, offset: i64) -> Option<OffsetPosition> {
+        let start = self.offset_index.lookup(offset).max(0) as u32;
+        let found = self
+            .log
+            .scan(start)
+            .find(|placed| placed.batch.last_offset() >= offset)?;
+        Some(OffsetPosition {
+            base_offset: found.batch.base_offset(),
+            position: found.position,
+            size: found.batch.size_in_bytes(),
+        })
+    }
+
+    /// One past the last offset that its files prove, the base offset if they prove none (`readNextOffset`).
+    pub fn read_next_offset(&self) -> i64 {
+        match self.translate_offset(self.offset_index.last_offset()) {
+            None => self.base_offset,
+            Some(found) => {
+                let last = self.log.scan(found.position).last();
+                last.map_or(self.base_offset, |placed| placed.batch.next_offset())
+            }
+        }
+    }
+
+    /// The first record at or after a timestamp and an offset.
+    pub fn find_offset_by_timestamp(
+        &self,
+        timestamp: i64,
+        starting_offset: i64,
+    ) -> Option<TimestampAndOffset> {
+        let (_, indexed) = self.time_index.lookup(timestamp);
+        let start = self
+            .offset_index
+            .lookup(indexed.max(starting_offset))
+            .max(0) as u32;
+        self.log
+            .scan(start)
+            .filter(|placed| placed.batch.max_timestamp() >= timestamp)
+            .find_map(|placed| {
+                let found = placed.batch.records().find(|record| {
+                    record.timestamp >= timestamp && record.offset >= starting_offset
+                })?;
+                Some(TimestampAndOffset {
+                    timestamp: found.timestamp,
+                    offset: found.offset,
+                    leader_epoch: placed.batch.leader_epoch(),
+                })
+            })
+    }
+
+    /// Cuts the segment so that nothing at or above an offset is left; a batch that straddles it goes whole. Says how
+    /// many bytes went.
+    pub(crate) fn truncate_to(&mut self, offset: i64, config: &LogConfig, now_ms: i64) -> u32 {
+        let cut_at = self.translate_offset(offset).map(|found| found.position);
+        self.offset_index.truncate_to(offset);
+        self.time_index.truncate_to(offset);
+        self.txn_index.truncate_to(offset);
+        self.grow_indexes(config);
+        let cut = cut_at.map_or(0, |position| self.log.truncate(position, now_ms));
+        if self.size() == 0 {
+            self.created_ms = now_ms;
+        }
+        self.bytes_since_last_index_entry = 0;
+        if self.max_timestamp_so_far() >= 0 {
+            self.max_timestamp = Some(self.load_largest_timestamp());
+        }
+        cut
+    }
+
+    /// Gives the index files their full size, as the active segment has them.
+    pub(crate) fn grow_indexes(&mut self, config: &LogConfig) {
+        self.offset_index
+            .resize(config.segment_index_bytes.max(0) as u32);
+        self.time_index
+            .resize(config.segment_index_bytes.max(0) as u32);
+    }
+
+    /// The largest timestamp that the time index and the batches behind its last entry prove.
+    fn load_largest_timestamp(&self) -> (i64, i64) {
+        let (timestamp, offset) = self.time_index.last_pair();
+        let start = self.offset_index.lookup(offset).max(0) as u32;
+        let mut largest = (timestamp, offset);
+        for placed in self.log.scan(start) {
+            if placed.batch.max_timestamp() > largest.0 {
+                largest = (placed.batch.max_timestamp(), placed.batch.last_offset());
+            }
+        }
+        largest
+    }
+
+    /// Resets what recovery builds anew.
+    pub(crate) fn reset_indexes(&mut self, config: &LogConfig) {
+        self.offset_index.reset(config.segment_index_bytes);
+        self.time_index.reset(config.segment_index_bytes);
+        self.txn_index.reset();
+        self.max_timestamp = None;
+    }
+
+    /// The batches of a read: from a byte position, so many bytes at most.
+    pub(crate) fn slice(
+        &self,
+        position: u32,
+        length: u32,
+    ) -> impl Iterator<Item = Cow<'_, Placed>> {
+        let end = position.saturating_add(length).min(self.size());
+        self.log
+            .scan(position)
+            .take_while(move |placed| placed.end() <= end)
+    }
+}
+
+impl Fingerprint for Segment {
+    fn fingerprint(&self, encoder: &mut Encoder) {
+        encoder.i64(self.base_offset);
+        self.log.fingerprint(encoder);
+        self.offset_index.fingerprint(encoder);
+        self.time_index.fingerprint(encoder);
+        encoder.len(self.txn_index.entries().len());
+        for entry in self.txn_index.entries() {
+            for field in [
+                entry.producer_id,
+                entry.first_offset,
+                entry.last_offset,
+                entry.last_stable_offset,
+            ] {
+                encoder.i64(field);
+            }
+        }
+        encoder.i64(self.created_ms);
+        encoder.i64(self.roll_jitter_ms);
+        let (timestamp, offset) = self.max_timestamp_and_offset();
+        encoder.i64(timestamp);
+        encoder.i64(offset);
+        encoder.u32(self.bytes_since_last_index_entry);
+    }
+}
