@@ -1,0 +1,137 @@
+//! From text to statements, with every fault of the text at its place.
+//!
+//! A line is read by itself; what is declared above it is known through [`Names`]. A line that cannot be read does not
+//! stop the reading, so that all faults of a file are found at once.
+//!
+//! Deliberately absent: performing anything, and the values of configs, which are refused where they are set.
+
+mod act;
+mod atoms;
+mod cursor;
+mod declared;
+mod header;
+mod statement;
+mod subject;
+mod value;
+
+use super::ast::{Line, Script, Statement};
+use super::fault::{Fault, Found, Wrong};
+use super::names::Names;
+use super::version;
+use super::words::{Word, words};
+use crate::config::nearest;
+use cursor::Cursor;
+use header::Header;
+pub(super) use value::is_set;
+
+/// Reads a file.
+///
+/// # Errors
+/// Every fault of the file, in order.
+pub fn parse(bytes: &[u8]) -> Result<Script, Vec<Fault>> {
+    let text =
+        std::str::from_utf8(bytes).map_err(|error| vec![not_utf8(bytes, error.valid_up_to())])?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = Reader::default();
+    let mut lines = text.lines();
+    let mut number = 0;
+    let mut trace = None;
+    while let Some(line) = lines.next() {
+        number += 1;
+        if line.trim_end() == "----" {
+            trace = Some(lines.by_ref().map(str::to_string).collect());
+        } else {
+            reader.line(number, line);
+        }
+    }
+    if reader.faults.is_empty() {
+        Ok(Script { lines: reader.lines, trace })
+    } else {
+        Err(reader.faults)
+    }
+}
+
+/// Reads one statement, which may use what is declared above it.
+///
+/// # Errors
+/// What is wrong with it, as a fault of line 1; also when there is no statement at all.
+pub fn parse_statement(text: &str, names: &Names) -> Result<Statement, Fault> {
+    read_line(text, names)
+        .and_then(|statement| {
+            statement.ok_or_else(|| Wrong::new(1, Found::EndOfLine, "a statement"))
+        })
+        .map_err(|wrong| wrong.on_line(1))
+}
+
+fn not_utf8(bytes: &[u8], at: usize) -> Fault {
+    let before = String::from_utf8_lossy(&bytes[..at]);
+    let line = before.matches('\n').count();
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count());
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    let from_one = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
+    Wrong::new(from_one(column), Found::Described(format!("the byte 0x{byte:02x}")), "UTF-8 text")
+        .on_line(from_one(line))
+}
+
+/// Reads the statement of a line; nothing if it is blank.
+fn read_line(text: &str, names: &Names) -> Result<Option<Statement>, Wrong> {
+    let words = words(text)?;
+    let Some(last) = words.last() else { return Ok(None) };
+    let end = last.column.saturating_add(last.width());
+    let statement = statement::statement(&mut Cursor::new(&words, end, names))?;
+    match version::not_yet(&statement) {
+        None => Ok(Some(statement)),
+        Some(word) => Err(Wrong::new(
+            column_of(word, &words),
+            Found::NotYet(word.to_string()),
+            "what it can perform",
+        )),
+    }
+}
+
+fn column_of(start: &str, words: &[Word]) -> u32 {
+    let begins = |word: &&Word| word.shown().starts_with(start);
+    words.iter().find(begins).or(words.first()).map_or(1, |word| word.column)
+}
+
+/// What has been read of a file so far.
+#[derive(Default)]
+struct Reader {
+    lines: Vec<Line>,
+    faults: Vec<Fault>,
+    names: Names,
+    header: Header,
+}
+
+impl Reader {
+    fn line(&mut self, number: u32, text: &str) {
+        match self.statement(number, text) {
+            Ok(None) => {}
+            Ok(Some(statement)) => {
+                self.names.declare(&statement);
+                self.lines.push(Line { number, statement });
+            }
+            Err(wrong) => {
+                self.faults.push(wrong.on_line(number));
+                self.assume(text);
+            }
+        }
+    }
+
+    fn statement(&mut self, number: u32, text: &str) -> Result<Option<Statement>, Wrong> {
+        let Some(statement) = read_line(text, &self.names)? else { return Ok(None) };
+        self.header.check(&statement, number, text)?;
+        Ok(Some(statement))
+    }
+
+    /// Takes it that a line that could not be read declared what it seems to, so that the lines below it that use the
+    /// name are not called faulty too.
+    fn assume(&mut self, text: &str) {
+        let mut words = text.split_ascii_whitespace();
+        let verb = words.next().and_then(|verb| nearest(verb, statement::VERBS.iter().copied()));
+        if let Some(verb) = verb {
+            self.names.assume(verb, words.next());
+            self.header.assume(verb);
+        }
+    }
+}
