@@ -8,3 +8,4 @@ pub mod config;
 pub mod conform;
 pub mod ledger;
 pub mod log;
+pub mod scenario;

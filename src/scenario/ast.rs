@@ -6,8 +6,6 @@
 //!
 //! Deliberately absent: comments and the layout of the file, which a printed scenario does not keep.
 
-use std::fmt;
-
 /// Declares an enum of words of the language, each variant with its spelling.
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
@@ -37,7 +35,6 @@ macro_rules! words {
         }
     };
 }
-pub(super) use words;
 
 /// A whole file: its statements, and the trace that is expected of them.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -1025,11 +1022,5 @@ words! {
         Deleted = "deleted",
         /// It was sent with acks=0 and reached no log.
         NeverArrived = "never-arrived",
-    }
-}
-
-impl fmt::Display for Partition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.topic, self.number)
     }
 }

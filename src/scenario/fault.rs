@@ -45,7 +45,11 @@ impl fmt::Display for Found {
 /// Words of a binary or endless file would make a message that nobody can read.
 fn shortened(word: &str) -> String {
     const LONGEST: usize = 60;
-    let mut printable: String = word.chars().flat_map(char::escape_debug).take(LONGEST + 1).collect();
+    let mut printable: String = word
+        .chars()
+        .flat_map(char::escape_debug)
+        .take(LONGEST + 1)
+        .collect();
     if printable.chars().count() > LONGEST {
         printable.pop();
         printable.push('…');
@@ -55,7 +59,11 @@ fn shortened(word: &str) -> String {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: found {}, expected {}", self.line, self.column, self.found, self.expected)?;
+        write!(
+            f,
+            "{}:{}: found {}, expected {}",
+            self.line, self.column, self.found, self.expected
+        )?;
         match &self.nearest {
             Some(nearest) => write!(f, ", the nearest is '{nearest}'"),
             None => Ok(()),
@@ -74,7 +82,12 @@ pub(super) struct Wrong {
 
 impl Wrong {
     pub fn new(column: u32, found: Found, expected: impl Into<String>) -> Wrong {
-        Wrong { column, found, expected: expected.into(), nearest: None }
+        Wrong {
+            column,
+            found,
+            expected: expected.into(),
+            nearest: None,
+        }
     }
 
     /// Names the valid word that the found one was probably meant to be.

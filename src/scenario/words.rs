@@ -32,12 +32,21 @@ impl Word {
 
     /// The word's text, if nothing of it stood in quotes: a word of the language, a name or a number.
     pub fn plain(&self) -> Option<&str> {
-        if self.has_quotes { None } else { std::str::from_utf8(&self.bytes).ok() }
+        if self.has_quotes {
+            None
+        } else {
+            std::str::from_utf8(&self.bytes).ok()
+        }
     }
 
     /// The word's text, quoted or not; `None` if escapes made it something else than UTF-8.
     pub fn text(&self) -> Option<&str> {
         std::str::from_utf8(&self.bytes).ok()
+    }
+
+    /// How many columns it takes, if it stands without quotes.
+    pub fn width(&self) -> u32 {
+        u32::try_from(self.shown().chars().count()).unwrap_or(u32::MAX)
     }
 
     fn is_quoted(&self, at: usize) -> bool {
@@ -50,17 +59,27 @@ impl Word {
 
     /// The first of these signs that stands outside quotes.
     pub fn first_of(&self, signs: &[u8]) -> Option<char> {
-        signs.iter().filter_map(|&sign| self.find(sign)).min().map(|at| char::from(self.bytes[at]))
+        signs
+            .iter()
+            .filter_map(|&sign| self.find(sign))
+            .min()
+            .map(|at| char::from(self.bytes[at]))
     }
 
     fn slice(&self, from: usize, to: usize) -> Word {
-        let before = self.bytes[..from].iter().filter(|byte| (**byte as i8) >= -64).count();
+        let before = self.bytes[..from]
+            .iter()
+            .filter(|byte| (**byte as i8) >= -64)
+            .count();
         Word {
             column: self.column + u32::try_from(before).unwrap_or(0),
             bytes: self.bytes[from..to].to_vec(),
-            quoted: if self.quoted.is_empty() { Vec::new() } else { self.quoted[from..to].to_vec() },
-            has_quotes: self.has_quotes
-                && (from == to || (from..to).any(|at| self.is_quoted(at))),
+            quoted: if self.quoted.is_empty() {
+                Vec::new()
+            } else {
+                self.quoted[from..to].to_vec()
+            },
+            has_quotes: self.has_quotes && (from == to || (from..to).any(|at| self.is_quoted(at))),
         }
     }
 
@@ -104,7 +123,10 @@ impl Word {
 
 /// The words of a line. `text` is the line without its end.
 pub(super) fn words(text: &str) -> Result<Vec<Word>, Wrong> {
-    let mut reader = Reader { rest: text.chars().peekable(), column: 0 };
+    let mut reader = Reader {
+        rest: text.chars().peekable(),
+        column: 0,
+    };
     let mut words = Vec::new();
     loop {
         while reader.rest.next_if(|&sign| is_space(sign)).is_some() {
@@ -135,8 +157,12 @@ impl Reader<'_> {
     }
 
     fn word(&mut self) -> Result<Word, Wrong> {
-        let mut word =
-            Word { column: self.column + 1, bytes: Vec::new(), quoted: Vec::new(), has_quotes: false };
+        let mut word = Word {
+            column: self.column + 1,
+            bytes: Vec::new(),
+            quoted: Vec::new(),
+            has_quotes: false,
+        };
         while let Some(&sign) = self.rest.peek() {
             if is_space(sign) {
                 break;
@@ -169,9 +195,8 @@ impl Reader<'_> {
 
     fn escape(&mut self, word: &mut Word) -> Result<(), Wrong> {
         let at = self.column;
-        let wrong = |found: String| {
-            Wrong::new(at, Found::Word(found), "one of \\\" \\\\ \\n \\xHH")
-        };
+        let wrong =
+            |found: String| Wrong::new(at, Found::Word(found), "one of \\\" \\\\ \\n \\xHH");
         match self.next() {
             Some('"') => word.push(b'"', true),
             Some('\\') => word.push(b'\\', true),
@@ -179,12 +204,19 @@ impl Reader<'_> {
             Some('x') => {
                 let digits: String = [self.next(), self.next()].into_iter().flatten().collect();
                 let byte = Some(&digits)
-                    .filter(|digits| digits.len() == 2 && digits.bytes().all(|d| d.is_ascii_hexdigit()))
+                    .filter(|digits| {
+                        digits.len() == 2 && digits.bytes().all(|d| d.is_ascii_hexdigit())
+                    })
                     .and_then(|digits| u8::from_str_radix(digits, 16).ok())
                     .ok_or_else(|| wrong(format!("\\x{digits}")))?;
                 word.push(byte, true);
             }
-            other => return Err(wrong(format!("\\{}", other.map(String::from).unwrap_or_default()))),
+            other => {
+                return Err(wrong(format!(
+                    "\\{}",
+                    other.map(String::from).unwrap_or_default()
+                )));
+            }
         }
         Ok(())
     }

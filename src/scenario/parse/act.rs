@@ -47,7 +47,10 @@ fn operators_act(verb: &str, cursor: &mut Cursor) -> Result<Option<Act>, Wrong> 
         },
         "reassign" => Act::Reassign {
             partition: atoms::partition(cursor.next(A_PARTITION)?)?,
-            replicas: list(cursor.next("brokers with commas between them")?, atoms::broker)?,
+            replicas: list(
+                cursor.next("brokers with commas between them")?,
+                atoms::broker,
+            )?,
         },
         "delete-records" => Act::DeleteRecords {
             partition: atoms::partition(cursor.next(A_PARTITION)?)?,
@@ -87,7 +90,12 @@ fn fates_act(verb: &str, cursor: &mut Cursor) -> Result<Option<Act>, Wrong> {
         },
         "drop" => {
             let (kind, from, to) = path(cursor)?;
-            Act::Drop { kind, from, to, next: optional(cursor, "next", count)? }
+            Act::Drop {
+                kind,
+                from,
+                to,
+                next: optional(cursor, "next", count)?,
+            }
         }
         "tear" => Act::Tear {
             replica: atoms::replica(cursor.next(A_REPLICA)?)?,
@@ -110,8 +118,15 @@ fn optional<T>(
     Ok(value)
 }
 
-const SEND_SETTINGS: &[&str] =
-    &["key", "value", "timestamp", "header.NAME", "count", "every", "to"];
+const SEND_SETTINGS: &[&str] = &[
+    "key",
+    "value",
+    "timestamp",
+    "header.NAME",
+    "count",
+    "every",
+    "to",
+];
 
 fn send(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let producer = atoms::name(cursor.next("a producer's name")?)?;
@@ -152,8 +167,9 @@ fn commit(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let consumer = atoms::name(cursor.next("a consumer's name")?)?;
     let mut offsets = Vec::new();
     while let Some(word) = cursor.take() {
-        let (partition, offset) =
-            word.split_once(b'=').ok_or_else(|| wrong(word, "an offset such as orders-0=5"))?;
+        let (partition, offset) = word
+            .split_once(b'=')
+            .ok_or_else(|| wrong(word, "an offset such as orders-0=5"))?;
         offsets.push((atoms::partition(&partition)?, atoms::offset(&offset)?));
     }
     Ok(Act::Commit { consumer, offsets })
@@ -173,7 +189,11 @@ fn seek(cursor: &mut Cursor) -> Result<Act, Wrong> {
             atoms::offset(word).map_err(|_| wrong(word, TO).near(["beginning", "end"]))?,
         ),
     };
-    Ok(Act::Seek { consumer, partition, to })
+    Ok(Act::Seek {
+        consumer,
+        partition,
+        to,
+    })
 }
 
 fn reset(cursor: &mut Cursor) -> Result<Act, Wrong> {
@@ -188,12 +208,20 @@ fn reset(cursor: &mut Cursor) -> Result<Act, Wrong> {
             atoms::offset(word).map_err(|_| wrong(word, TO).near(["earliest", "latest"]))?,
         ),
     };
-    Ok(Act::Reset { group, partition, to })
+    Ok(Act::Reset {
+        group,
+        partition,
+        to,
+    })
 }
 
 /// An offset, or -1, which means the high watermark as it does in Kafka.
 fn offset_or_end(word: &Word) -> Result<i64, Wrong> {
-    if word.plain() == Some("-1") { Ok(-1) } else { atoms::offset(word) }
+    if word.plain() == Some("-1") {
+        Ok(-1)
+    } else {
+        atoms::offset(word)
+    }
 }
 
 fn process(cursor: &mut Cursor) -> Result<Process, Wrong> {
@@ -211,8 +239,11 @@ fn process(cursor: &mut Cursor) -> Result<Process, Wrong> {
 
 fn start(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let process = process(cursor)?;
-    let allowed: &[&str] =
-        if matches!(process, Process::Brokers(_)) { &["directory"] } else { &[] };
+    let allowed: &[&str] = if matches!(process, Process::Brokers(_)) {
+        &["directory"]
+    } else {
+        &[]
+    };
     let mut settings = cursor.settings()?;
     let mut directory = Directory::Early;
     for name in allowed {
@@ -230,7 +261,11 @@ fn start(cursor: &mut Cursor) -> Result<Act, Wrong> {
 fn power_off(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let brokers = atoms::brokers(cursor.next(BROKERS)?)?;
     let mut settings = cursor.settings()?;
-    let keep = settings.take_all("keep").iter().map(kept).collect::<Result<_, _>>()?;
+    let keep = settings
+        .take_all("keep")
+        .iter()
+        .map(kept)
+        .collect::<Result<_, _>>()?;
     settings.finish(&["keep"])?;
     Ok(Act::PowerOff { brokers, keep })
 }
@@ -238,16 +273,21 @@ fn power_off(cursor: &mut Cursor) -> Result<Act, Wrong> {
 fn kept(word: &Word) -> Result<Keep, Wrong> {
     match (word.plain(), word.split_once(b':')) {
         (Some("cache"), _) => Ok(Keep::Cache),
-        (_, Some((partition, offset))) => {
-            Ok(Keep::Below(atoms::partition(&partition)?, atoms::offset(&offset)?))
-        }
+        (_, Some((partition, offset))) => Ok(Keep::Below(
+            atoms::partition(&partition)?,
+            atoms::offset(&offset)?,
+        )),
         _ => Err(wrong(word, "'cache' or an offset such as orders-0:5").near(["cache"])),
     }
 }
 
 fn cut(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let a = atoms::nodes(cursor.next("a node, or several")?)?;
-    let direction = if cursor.skip("from") { Direction::FromFirst } else { Direction::Both };
+    let direction = if cursor.skip("from") {
+        Direction::FromFirst
+    } else {
+        Direction::Both
+    };
     let b = atoms::nodes(cursor.next("another node, or several")?)?;
     Ok(Act::Cut { a, b, direction })
 }
@@ -256,7 +296,10 @@ fn heal(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let a = atoms::nodes(cursor.next("a node, several, or 'all'")?)?;
     match (a, cursor.take()) {
         (Nodes::AllBrokers, None) => Ok(Act::HealAll),
-        (a, Some(b)) => Ok(Act::Heal { a, b: atoms::nodes(b)? }),
+        (a, Some(b)) => Ok(Act::Heal {
+            a,
+            b: atoms::nodes(b)?,
+        }),
         (_, None) => Err(cursor.missing("another node, or several")),
     }
 }

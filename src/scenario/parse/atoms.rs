@@ -17,8 +17,17 @@ const BROKER: &str = "a broker's number, from 1";
 /// What a moment looks like, for messages.
 pub(super) const TIMESTAMP: &str = "a time in milliseconds since 1970";
 /// Names that mean something else.
-const RESERVED: [&str; 9] =
-    ["all", "none", "beginning", "end", "controller", "earliest", "latest", "acked", "quiet"];
+const RESERVED: [&str; 9] = [
+    "all",
+    "none",
+    "beginning",
+    "end",
+    "controller",
+    "earliest",
+    "latest",
+    "acked",
+    "quiet",
+];
 
 /// A fault at this word.
 pub(super) fn wrong(word: &Word, expected: impl Into<String>) -> Wrong {
@@ -32,7 +41,9 @@ pub(super) fn one_of<T: Copy>(
     all: &[T],
     word_of: impl Fn(T) -> &'static str,
 ) -> Result<T, Wrong> {
-    let found = word.plain().and_then(|plain| all.iter().find(|item| word_of(**item) == plain));
+    let found = word
+        .plain()
+        .and_then(|plain| all.iter().find(|item| word_of(**item) == plain));
     found.copied().ok_or_else(|| {
         let words: Vec<&str> = all.iter().map(|item| word_of(*item)).collect();
         wrong(word, format!("{what}: {}", words.join(" "))).near(words)
@@ -42,14 +53,19 @@ pub(super) fn one_of<T: Copy>(
 /// A value as text. What has signs of this grammar in it must stand in quotes.
 pub(super) fn text_value(word: &Word) -> Result<String, Wrong> {
     no_bare_signs(word)?;
-    word.text().map(str::to_string).ok_or_else(|| wrong(word, "UTF-8 text"))
+    word.text()
+        .map(str::to_string)
+        .ok_or_else(|| wrong(word, "UTF-8 text"))
 }
 
 /// That `,`, `=` and `#` stand in quotes.
 fn no_bare_signs(word: &Word) -> Result<(), Wrong> {
     match word.first_of(b",=#") {
         None => Ok(()),
-        Some(sign) => Err(wrong(word, format!("quotes around a value with '{sign}' in it"))),
+        Some(sign) => Err(wrong(
+            word,
+            format!("quotes around a value with '{sign}' in it"),
+        )),
     }
 }
 
@@ -79,7 +95,9 @@ pub(super) fn count(word: &Word) -> Result<u64, Wrong> {
 
 /// A number of partitions, or a factor.
 pub(super) fn small_count(word: &Word) -> Result<u32, Wrong> {
-    count(word)?.try_into().map_err(|_| wrong(word, "a smaller number"))
+    count(word)?
+        .try_into()
+        .map_err(|_| wrong(word, "a smaller number"))
 }
 
 /// An offset.
@@ -95,7 +113,12 @@ pub(super) fn duration(word: &Word) -> Result<Micros, Wrong> {
     word.plain()
         .and_then(parse_duration)
         .map(Micros)
-        .ok_or_else(|| wrong(word, "a duration with its unit, such as 250us 500ms 10s 5m 2h 7d"))
+        .ok_or_else(|| {
+            wrong(
+                word,
+                "a duration with its unit, such as 250us 500ms 10s 5m 2h 7d",
+            )
+        })
 }
 
 /// A size in bytes.
@@ -112,7 +135,10 @@ pub(super) fn name(word: &Word) -> Result<String, Wrong> {
         .filter(|plain| is_name(plain))
         .ok_or_else(|| wrong(word, "a name of small letters, digits and _"))?;
     if RESERVED.contains(&plain) {
-        return Err(wrong(word, "another name, because this one has a meaning of its own"));
+        return Err(wrong(
+            word,
+            "another name, because this one has a meaning of its own",
+        ));
     }
     Ok(plain.to_string())
 }
@@ -133,7 +159,9 @@ pub(super) fn topic(word: &Word) -> Result<String, Wrong> {
 
 fn is_topic(text: &str) -> bool {
     !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
 /// The parts of `T-P`, if it is one: the number stands after the last `-`.
@@ -141,24 +169,39 @@ pub(super) fn as_partition(text: &str) -> Option<Partition> {
     let (topic, number) = text.rsplit_once('-')?;
     let digits = number.bytes().all(|byte| byte.is_ascii_digit());
     let number = number.parse().ok().filter(|_| digits)?;
-    is_topic(topic).then(|| Partition { topic: topic.to_string(), number })
+    is_topic(topic).then(|| Partition {
+        topic: topic.to_string(),
+        number,
+    })
 }
 
 /// A partition.
 pub(super) fn partition(word: &Word) -> Result<Partition, Wrong> {
-    word.plain().and_then(as_partition).ok_or_else(|| wrong(word, A_PARTITION))
+    word.plain()
+        .and_then(as_partition)
+        .ok_or_else(|| wrong(word, A_PARTITION))
 }
 
 /// A replica on one broker.
 pub(super) fn replica(word: &Word) -> Result<Replica, Wrong> {
-    let (left, right) = word.split_once(b'@').ok_or_else(|| wrong(word, A_REPLICA))?;
-    Ok(Replica { partition: partition(&left)?, broker: broker(&right)? })
+    let (left, right) = word
+        .split_once(b'@')
+        .ok_or_else(|| wrong(word, A_REPLICA))?;
+    Ok(Replica {
+        partition: partition(&left)?,
+        broker: broker(&right)?,
+    })
 }
 
 /// Replicas on one or several brokers.
 pub(super) fn replicas(word: &Word) -> Result<Replicas, Wrong> {
-    let (left, right) = word.split_once(b'@').ok_or_else(|| wrong(word, A_REPLICA))?;
-    Ok(Replicas { partition: partition(&left)?, brokers: brokers(&right)? })
+    let (left, right) = word
+        .split_once(b'@')
+        .ok_or_else(|| wrong(word, A_REPLICA))?;
+    Ok(Replicas {
+        partition: partition(&left)?,
+        brokers: brokers(&right)?,
+    })
 }
 
 /// A broker's number.
@@ -184,8 +227,11 @@ pub(super) fn node(word: &Word) -> Result<Node, Wrong> {
         Some("controller") => Ok(Node::Controller),
         Some(text) if is_number(text) => broker(word).map(Node::Broker),
         _ => name(word).map(Node::Client).map_err(|_| {
-            wrong(word, "a broker's number, 'controller', a client's name or '*'")
-                .near(["controller"])
+            wrong(
+                word,
+                "a broker's number, 'controller', a client's name or '*'",
+            )
+            .near(["controller"])
         }),
     }
 }
@@ -211,17 +257,27 @@ pub(super) fn data(word: &Word) -> Result<Data, Wrong> {
     }
     match word.plain().and_then(|plain| plain.strip_prefix("hex:")) {
         None => Ok(Data::Text(word.bytes().to_vec())),
-        Some(digits) => hex(digits)
-            .map(Data::Hex)
-            .ok_or_else(|| wrong(word, "bytes in hexadecimal, two digits each, such as hex:00ff")),
+        Some(digits) => hex(digits).map(Data::Hex).ok_or_else(|| {
+            wrong(
+                word,
+                "bytes in hexadecimal, two digits each, such as hex:00ff",
+            )
+        }),
     }
 }
 
 fn hex(digits: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = digits
         .chars()
-        .map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .map(|digit| {
+            digit
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        })
         .collect::<Option<_>>()?;
     let pairs = digits.chunks_exact(2);
-    pairs.remainder().is_empty().then(|| pairs.map(|pair| pair[0] << 4 | pair[1]).collect())
+    pairs
+        .remainder()
+        .is_empty()
+        .then(|| pairs.map(|pair| pair[0] << 4 | pair[1]).collect())
 }

@@ -21,7 +21,12 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub fn new(words: &'a [Word], end: u32, names: &'a Names) -> Cursor<'a> {
-        Cursor { words, at: 0, end, names }
+        Cursor {
+            words,
+            at: 0,
+            end,
+            names,
+        }
     }
 
     /// The next word, which stays where it is.
@@ -86,9 +91,13 @@ impl<'a> Cursor<'a> {
     /// Takes the last two words away if they are `word X`, and gives X: a bound stands behind something of any length.
     pub fn take_from_end(&mut self, word: &str) -> Option<&'a Word> {
         let left = &self.words[self.at..];
-        let [before @ .., name, value] = left else { return None };
+        let [before @ .., name, value] = left else {
+            return None;
+        };
         // `never within N` is a value.
-        let is_value = before.last().is_some_and(|last| last.plain() == Some("never"));
+        let is_value = before
+            .last()
+            .is_some_and(|last| last.plain() == Some("never"));
         if name.plain() != Some(word) || is_value {
             return None;
         }
@@ -148,7 +157,10 @@ impl Settings {
 
     /// The values of this setting, which may be given several times.
     pub fn take_all(&mut self, name: &str) -> Vec<Word> {
-        self.take_where(|other| other == name).into_iter().map(|(_, value)| value).collect()
+        self.take_where(|other| other == name)
+            .into_iter()
+            .map(|(_, value)| value)
+            .collect()
     }
 
     /// The settings whose names begin like this, without that beginning, in order.
@@ -160,10 +172,14 @@ impl Settings {
     }
 
     fn take_where(&mut self, wanted: impl Fn(&str) -> bool) -> Vec<(String, Word)> {
-        let (taken, left): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.settings).into_iter().partition(|(name, ..)| wanted(name));
+        let (taken, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.settings)
+            .into_iter()
+            .partition(|(name, ..)| wanted(name));
         self.settings = left;
-        taken.into_iter().map(|(name, _, value)| (name, value)).collect()
+        taken
+            .into_iter()
+            .map(|(name, _, value)| (name, value))
+            .collect()
     }
 
     /// What is left, as configs.
@@ -173,7 +189,10 @@ impl Settings {
             if configs.iter().any(|config| config.name == name) {
                 return Err(wrong(&word, "each setting only once"));
             }
-            configs.push(Setting { name, value: text_value(&value)? });
+            configs.push(Setting {
+                name,
+                value: text_value(&value)?,
+            });
         }
         Ok(configs)
     }

@@ -29,13 +29,16 @@ fn check_partition(word: &Word, partition: &Partition, names: &Names) -> Result<
     match names.partitions(topic) {
         Some(partitions) if partition.number < partitions => Ok(()),
         Some(1) => Err(wrong(word, format!("{topic}-0, the only partition"))),
-        Some(partitions) => {
-            Err(wrong(word, format!("a partition from {topic}-0 to {topic}-{}", partitions - 1)))
-        }
+        Some(partitions) => Err(wrong(
+            word,
+            format!("a partition from {topic}-0 to {topic}-{}", partitions - 1),
+        )),
         None => {
             let number = partition.number;
-            let near: Vec<String> =
-                names.topics().map(|topic| format!("{topic}-{number}")).collect();
+            let near: Vec<String> = names
+                .topics()
+                .map(|topic| format!("{topic}-{number}"))
+                .collect();
             Err(wrong(word, "a partition of a topic that is declared above")
                 .near(near.iter().map(String::as_str)))
         }
@@ -61,26 +64,36 @@ fn check_broker(word: &Word, broker: u16, names: &Names) -> Result<(), Wrong> {
     if broker <= names.brokers() {
         return Ok(());
     }
-    Err(wrong(word, format!("a broker from 1 to {}", names.brokers())))
+    Err(wrong(
+        word,
+        format!("a broker from 1 to {}", names.brokers()),
+    ))
 }
 
 /// A record that was sent above.
 pub(super) fn record(word: &Word, names: &Names) -> Result<RecordName, Wrong> {
-    let (producer, number) =
-        word.split_once(b'#').ok_or_else(|| wrong(word, "a record such as app#1"))?;
+    let (producer, number) = word
+        .split_once(b'#')
+        .ok_or_else(|| wrong(word, "a record such as app#1"))?;
     let producer = declared_producer(&producer, names)?;
     let number = atoms::count(&number)?;
     match names.sent(&producer) {
         Some(0) => Err(wrong(word, format!("a 'send {producer}' above this line"))),
-        Some(sent) if number > sent => {
-            Err(wrong(word, format!("a record sent above, from {producer}#1 to {producer}#{sent}")))
-        }
+        Some(sent) if number > sent => Err(wrong(
+            word,
+            format!("a record sent above, from {producer}#1 to {producer}#{sent}"),
+        )),
         _ => Ok(RecordName { producer, number }),
     }
 }
 
 fn declared_producer(word: &Word, names: &Names) -> Result<String, Wrong> {
-    known(word, "producer", |name| names.sent(name).is_some(), || names.producers().collect())
+    known(
+        word,
+        "producer",
+        |name| names.sent(name).is_some(),
+        || names.producers().collect(),
+    )
 }
 
 /// A declared producer's name, as the next word.
@@ -92,14 +105,24 @@ pub(super) fn producer(cursor: &mut Cursor) -> Result<String, Wrong> {
 pub(super) fn consumer(cursor: &mut Cursor) -> Result<String, Wrong> {
     let word = cursor.next("a consumer's name")?;
     let names = cursor.names;
-    known(word, "consumer", |name| names.has_consumer(name), || names.consumers().collect())
+    known(
+        word,
+        "consumer",
+        |name| names.has_consumer(name),
+        || names.consumers().collect(),
+    )
 }
 
 /// A declared group's name, as the next word.
 pub(super) fn group(cursor: &mut Cursor) -> Result<String, Wrong> {
     let word = cursor.next("a group's name")?;
     let names = cursor.names;
-    known(word, "group", |name| names.has_group(name), || names.groups().collect())
+    known(
+        word,
+        "group",
+        |name| names.has_group(name),
+        || names.groups().collect(),
+    )
 }
 
 fn known<'a>(

@@ -22,7 +22,6 @@ use super::words::{Word, words};
 use crate::config::nearest;
 use cursor::Cursor;
 use header::Header;
-pub(super) use value::is_set;
 
 /// Reads a file.
 ///
@@ -45,7 +44,10 @@ pub fn parse(bytes: &[u8]) -> Result<Script, Vec<Fault>> {
         }
     }
     if reader.faults.is_empty() {
-        Ok(Script { lines: reader.lines, trace })
+        Ok(Script {
+            lines: reader.lines,
+            trace,
+        })
     } else {
         Err(reader.faults)
     }
@@ -66,19 +68,27 @@ pub fn parse_statement(text: &str, names: &Names) -> Result<Statement, Fault> {
 fn not_utf8(bytes: &[u8], at: usize) -> Fault {
     let before = String::from_utf8_lossy(&bytes[..at]);
     let line = before.matches('\n').count();
-    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count());
+    let column = before
+        .rsplit('\n')
+        .next()
+        .map_or(0, |last| last.chars().count());
     let byte = bytes.get(at).copied().unwrap_or_default();
     let from_one = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
-    Wrong::new(from_one(column), Found::Described(format!("the byte 0x{byte:02x}")), "UTF-8 text")
-        .on_line(from_one(line))
+    Wrong::new(
+        from_one(column),
+        Found::Described(format!("the byte 0x{byte:02x}")),
+        "UTF-8 text",
+    )
+    .on_line(from_one(line))
 }
 
-/// Reads the statement of a line; nothing if it is blank.
+/// Reads the statement of a line, if this version can perform it; nothing if the line is blank.
 fn read_line(text: &str, names: &Names) -> Result<Option<Statement>, Wrong> {
     let words = words(text)?;
-    let Some(last) = words.last() else { return Ok(None) };
-    let end = last.column.saturating_add(last.width());
-    let statement = statement::statement(&mut Cursor::new(&words, end, names))?;
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let statement = read_words(&words, names)?;
     match version::not_yet(&statement) {
         None => Ok(Some(statement)),
         Some(word) => Err(Wrong::new(
@@ -89,9 +99,21 @@ fn read_line(text: &str, names: &Names) -> Result<Option<Statement>, Wrong> {
     }
 }
 
+/// Reads any statement of the language.
+pub(super) fn read_words(words: &[Word], names: &Names) -> Result<Statement, Wrong> {
+    let end = words
+        .last()
+        .map_or(1, |last| last.column.saturating_add(last.width()));
+    statement::statement(&mut Cursor::new(words, end, names))
+}
+
 fn column_of(start: &str, words: &[Word]) -> u32 {
     let begins = |word: &&Word| word.shown().starts_with(start);
-    words.iter().find(begins).or(words.first()).map_or(1, |word| word.column)
+    words
+        .iter()
+        .find(begins)
+        .or(words.first())
+        .map_or(1, |word| word.column)
 }
 
 /// What has been read of a file so far.
@@ -119,7 +141,9 @@ impl Reader {
     }
 
     fn statement(&mut self, number: u32, text: &str) -> Result<Option<Statement>, Wrong> {
-        let Some(statement) = read_line(text, &self.names)? else { return Ok(None) };
+        let Some(statement) = read_line(text, &self.names)? else {
+            return Ok(None);
+        };
         self.header.check(&statement, number, text)?;
         Ok(Some(statement))
     }
@@ -128,7 +152,9 @@ impl Reader {
     /// name are not called faulty too.
     fn assume(&mut self, text: &str) {
         let mut words = text.split_ascii_whitespace();
-        let verb = words.next().and_then(|verb| nearest(verb, statement::VERBS.iter().copied()));
+        let verb = words
+            .next()
+            .and_then(|verb| nearest(verb, statement::VERBS.iter().copied()));
         if let Some(verb) = verb {
             self.names.assume(verb, words.next());
             self.header.assume(verb);

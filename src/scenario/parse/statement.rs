@@ -82,20 +82,31 @@ fn feature(cursor: &mut Cursor) -> Result<Statement, Wrong> {
 
 fn rules(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     let value = only_setting(cursor, "replication")?;
-    one_of(&value, "rules of replication", ReplicationRules::ALL, ReplicationRules::word)
-        .map(Statement::Rules)
+    one_of(
+        &value,
+        "rules of replication",
+        ReplicationRules::ALL,
+        ReplicationRules::word,
+    )
+    .map(Statement::Rules)
 }
 
 fn brokers(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     const COUNT: &str = "a number of brokers, from 1";
     let word = cursor.next(COUNT)?;
     let count = atoms::broker(word).map_err(|_| wrong(word, COUNT))?;
-    Ok(Statement::Brokers { count, configs: cursor.settings()?.configs()? })
+    Ok(Statement::Brokers {
+        count,
+        configs: cursor.settings()?.configs()?,
+    })
 }
 
 fn broker(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     let brokers = atoms::brokers(cursor.next(BROKERS)?)?;
-    Ok(Statement::Broker { brokers, configs: cursor.settings()?.some_configs()? })
+    Ok(Statement::Broker {
+        brokers,
+        configs: cursor.settings()?.some_configs()?,
+    })
 }
 
 fn topic(cursor: &mut Cursor) -> Result<Statement, Wrong> {
@@ -104,10 +115,17 @@ fn topic(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     let partitions = settings.read("partitions", small_count)?;
     let replicas = settings.read("replicas", atoms::broker)?;
     let layout = match settings.take("assign")? {
-        None => Layout::Counts { partitions, replicas },
+        None => Layout::Counts {
+            partitions,
+            replicas,
+        },
         Some(word) => Layout::Assigned(assigned(&word, partitions, replicas)?),
     };
-    Ok(Statement::Topic { name, layout, configs: settings.configs()? })
+    Ok(Statement::Topic {
+        name,
+        layout,
+        configs: settings.configs()?,
+    })
 }
 
 /// The brokers of each partition. The numbers of partitions and replicas are needless then; where they are given all
@@ -131,16 +149,24 @@ fn assigned(
         ));
     }
     if let Some(replicas) = replicas
-        && assigned.iter().any(|brokers| brokers.len() != usize::from(replicas))
+        && assigned
+            .iter()
+            .any(|brokers| brokers.len() != usize::from(replicas))
     {
-        return Err(wrong(word, format!("{replicas} brokers for each partition")));
+        return Err(wrong(
+            word,
+            format!("{replicas} brokers for each partition"),
+        ));
     }
     Ok(assigned)
 }
 
 fn producer(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     let name = atoms::name(cursor.next("a producer's name")?)?;
-    Ok(Statement::Producer { name, configs: cursor.settings()?.configs()? })
+    Ok(Statement::Producer {
+        name,
+        configs: cursor.settings()?.configs()?,
+    })
 }
 
 fn consumer(cursor: &mut Cursor) -> Result<Statement, Wrong> {
@@ -160,9 +186,17 @@ fn consumer(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     Ok(Statement::Consumer {
         name,
         group,
-        topics: items(topics).iter().map(atoms::topic).collect::<Result<_, _>>()?,
-        assign: items(assign).iter().map(atoms::partition).collect::<Result<_, _>>()?,
-        polling: settings.read("poll", polling)?.unwrap_or(Polling::Automatic),
+        topics: items(topics)
+            .iter()
+            .map(atoms::topic)
+            .collect::<Result<_, _>>()?,
+        assign: items(assign)
+            .iter()
+            .map(atoms::partition)
+            .collect::<Result<_, _>>()?,
+        polling: settings
+            .read("poll", polling)?
+            .unwrap_or(Polling::Automatic),
         configs: settings.configs()?,
     })
 }
@@ -175,7 +209,9 @@ fn polling(word: &Word) -> Result<Polling, Wrong> {
 }
 
 fn set(cursor: &mut Cursor) -> Result<Statement, Wrong> {
-    const WHAT: [&str; 7] = ["brokers", "broker", "topic", "producer", "consumer", "link", "disk"];
+    const WHAT: [&str; 7] = [
+        "brokers", "broker", "topic", "producer", "consumer", "link", "disk",
+    ];
     let word = cursor.next("what to set")?;
     let target = match word.plain().unwrap_or_default() {
         "link" => return set_link(cursor),
@@ -187,7 +223,10 @@ fn set(cursor: &mut Cursor) -> Result<Statement, Wrong> {
         "consumer" => Configured::Consumer(atoms::name(cursor.next("a consumer's name")?)?),
         _ => return Err(wrong(word, format!("what to set: {}", WHAT.join(" "))).near(WHAT)),
     };
-    Ok(Statement::Set { target, configs: cursor.settings()?.some_configs()? })
+    Ok(Statement::Set {
+        target,
+        configs: cursor.settings()?.some_configs()?,
+    })
 }
 
 fn set_link(cursor: &mut Cursor) -> Result<Statement, Wrong> {
@@ -212,7 +251,12 @@ fn set_disk(cursor: &mut Cursor) -> Result<Statement, Wrong> {
         _ => duration(word).map(WriteBack::After),
     })?;
     settings.finish(&["write", "fsync", "writeback"])?;
-    Ok(Statement::SetDisk { brokers, write, fsync, writeback })
+    Ok(Statement::SetDisk {
+        brokers,
+        write,
+        fsync,
+        writeback,
+    })
 }
 
 /// `KIND from A to B`.
@@ -230,7 +274,11 @@ fn fire(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     cursor.require("at")?;
     let node = atoms::node(cursor.next("whose timer it is")?)?;
     let partition = cursor.take().map(atoms::partition).transpose()?;
-    Ok(Statement::Fire { timer, node, partition })
+    Ok(Statement::Fire {
+        timer,
+        node,
+        partition,
+    })
 }
 
 fn run(cursor: &mut Cursor) -> Result<Statement, Wrong> {

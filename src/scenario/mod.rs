@@ -1,0 +1,21 @@
+//! The scenario language: one text format for lessons, tests, links, bug reports and the command line.
+//!
+//! [`parse()`] reads a file into a [`ast::Script`], or lists all its faults with their places; printing a script gives text
+//! that reads back as the same script.
+//!
+//! Deliberately absent: files and screens. A caller brings bytes and shows text.
+
+pub mod ast;
+mod fault;
+mod names;
+mod parse;
+mod print;
+mod version;
+mod words;
+
+pub use fault::{Fault, Found};
+pub use names::Names;
+pub use parse::{parse, parse_statement};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+//! What a person gets to read when a file is malformed.
+
+use crate::scenario::parse;
+
+/// The faults of a file, one a line.
+fn faults(text: &str) -> String {
+    match parse(text.as_bytes()) {
+        Ok(_) => String::new(),
+        Err(faults) => faults.iter().map(|fault| format!("{fault}\n")).collect(),
+    }
+}
+
+/// The faults of a statement in a world of three brokers, a topic of two partitions, a producer that sent three records
+/// and a consumer. It stands on line 6.
+fn faults_of(statement: &str) -> String {
+    faults(&format!(
+        "brokers 3\ntopic orders partitions=2 replicas=3\nproducer app\nconsumer reader assign=orders-0\n\
+         send app orders count=3\n{statement}\n"
+    ))
+}
+
+#[test]
+fn a_well_formed_file_has_no_fault() {
+    assert_eq!(faults(""), "");
+    assert_eq!(faults("# only a comment\n\n   \n"), "");
+    assert_eq!(faults("highwater 1\nseed 3\nbrokers 1\n"), "");
+    assert_eq!(faults_of("run until acked"), "");
+    assert_eq!(
+        faults_of("run until acked app = 3 within 5s # and no more"),
+        ""
+    );
+    assert_eq!(
+        faults_of("expect result app#3 = acked offset=2 partition=0"),
+        ""
+    );
+}
+
+#[test]
+fn words_that_nobody_knows_are_named_with_the_nearest() {
+    for (statement, fault) in [
+        (
+            "sned app orders",
+            "6:1: found 'sned', expected a statement, the nearest is 'send'\n",
+        ),
+        ("xyzzy", "6:1: found 'xyzzy', expected a statement\n"),
+        (
+            "  send app orders valeu=1",
+            "6:19: found 'valeu', expected key= value= timestamp= header.NAME= count= every= to=, \
+             the nearest is 'value'\n",
+        ),
+        (
+            "expect ledaer orders-0 = 1",
+            "6:8: found 'ledaer', expected a subject, the nearest is 'leader'\n",
+        ),
+        (
+            "expect fate app#1 = lots",
+            "6:21: found 'lots', expected a fate: in-flight appended committed acknowledged refused timed-out \
+             truncated lost expired compacted deleted never-arrived, the nearest is 'lost'\n",
+        ),
+        (
+            "run untill acked",
+            "6:5: found 'untill', expected 'for', 'to' or 'until', the nearest is 'until'\n",
+        ),
+        (
+            "heal al",
+            "6:8: found the end of the line, expected another node, or several\n",
+        ),
+    ] {
+        assert_eq!(faults_of(statement), fault);
+    }
+}
+
+#[test]
+fn what_is_missing_or_too_much_is_named() {
+    for (statement, fault) in [
+        (
+            "send",
+            "6:5: found the end of the line, expected a producer's name\n",
+        ),
+        (
+            "kill 1 now",
+            "6:8: found 'now', expected the end of the line\n",
+        ),
+        (
+            "set topic orders",
+            "6:17: found the end of the line, expected a setting key=value\n",
+        ),
+        (
+            "run for 5",
+            "6:9: found '5', expected a duration with its unit, such as 250us 500ms 10s 5m 2h 7d\n",
+        ),
+        (
+            "send app orders count=0",
+            "6:23: found '0', expected a number from 1\n",
+        ),
+        (
+            "producer other linger.ms=5 linger.ms=6",
+            "6:28: found 'linger.ms', expected each setting only once\n",
+        ),
+        (
+            "producer Other",
+            "6:10: found 'Other', expected a name of small letters, digits and _\n",
+        ),
+        (
+            "producer quiet",
+            "6:10: found 'quiet', expected another name, because this one has a meaning of its own\n",
+        ),
+        (
+            "send app orders value=\"a",
+            "6:23: found a quote that is never closed, expected a closing '\"' on the same line\n",
+        ),
+        (
+            "send app orders value=\"\\q\"",
+            "6:24: found '\\\\q', expected one of \\\" \\\\ \\n \\xHH\n",
+        ),
+        (
+            "send app orders value=a,b",
+            "6:23: found 'a,b', expected quotes around a value with ',' in it\n",
+        ),
+        (
+            "send app orders value=hex:0",
+            "6:23: found 'hex:0', expected bytes in hexadecimal, two digits each, such as hex:00ff\n",
+        ),
+    ] {
+        assert_eq!(faults_of(statement), fault);
+    }
+}
+
+#[test]
+fn a_subject_must_be_declared_above() {
+    for (statement, fault) in [
+        (
+            "expect leader order-0 = 1",
+            "6:15: found 'order-0', expected a partition of a topic that is declared above, the nearest is 'orders-0'\n",
+        ),
+        (
+            "expect leader orders-2 = 1",
+            "6:15: found 'orders-2', expected a partition from orders-0 to orders-1\n",
+        ),
+        (
+            "expect leo orders-0@4 = 1",
+            "6:12: found 'orders-0@4', expected a broker from 1 to 3\n",
+        ),
+        (
+            "expect result app#4 = sent",
+            "6:15: found 'app#4', expected a record sent above, from app#1 to app#3\n",
+        ),
+        (
+            "expect result ap#1 = sent",
+            "6:15: found 'ap', expected a producer that is declared above, the nearest is 'app'\n",
+        ),
+        (
+            "expect read app = none",
+            "6:13: found 'app', expected a consumer that is declared above\n",
+        ),
+        (
+            "expect leo orders-0@1 = x",
+            "6:25: found 'x', expected a number or 'none'\n",
+        ),
+        (
+            "expect values orders-0@1 < 1",
+            "6:26: found '<', expected '=' or '!=', because this subject has no order\n",
+        ),
+        (
+            "expect offsets orders-0@1 = 3,2",
+            "6:31: found '2', expected ascending offsets such as 0-4,7, or 'none'\n",
+        ),
+    ] {
+        assert_eq!(faults_of(statement), fault);
+    }
+}
+
+#[test]
+fn the_beginning_of_a_file_has_its_order() {
+    assert_eq!(
+        faults("topic t\ntopic u\n"),
+        "1:1: found 'topic', expected 'brokers N' before it\n"
+    );
+    assert_eq!(
+        faults("brokers 1\ntopic t\nseed 4\n"),
+        "3:1: found 'seed', expected it at the beginning of the file, before line 2\n"
+    );
+    assert_eq!(
+        faults("brokers 1\nbrokers 2\n"),
+        "2:1: found 'brokers', expected it only once\n"
+    );
+    assert_eq!(
+        faults("brokers 1\nhighwater 1\n"),
+        "2:1: found 'highwater', expected it on the first line\n"
+    );
+    assert_eq!(
+        faults("highwater 2\n"),
+        "1:11: found '2', expected 1, the version of the language\n"
+    );
+}
+
+#[test]
+fn every_fault_of_a_file_is_listed_and_causes_no_others() {
+    assert_eq!(
+        faults(
+            "brokers three\ntopci t partitions=2\nproducer app\nsend app t cuont=5\n\
+             expect leader t-1 = 1\nexpect result app#5 = sent\nexpect laeder t-0\n"
+        ),
+        "1:9: found 'three', expected a number of brokers, from 1\n\
+         2:1: found 'topci', expected a statement, the nearest is 'topic'\n\
+         4:12: found 'cuont', expected key= value= timestamp= header.NAME= count= every= to=, the nearest is 'count'\n\
+         7:8: found 'laeder', expected a subject, the nearest is 'leader'\n"
+    );
+}
+
+#[test]
+fn what_this_version_cannot_perform_is_refused_by_name() {
+    assert_eq!(
+        faults_of("consumer c group=g topics=orders"),
+        "6:12: found 'group=', which is not yet in this version, expected what it can perform\n"
+    );
+    assert_eq!(
+        faults_of("expect refused clean orders-0@1"),
+        "6:16: found 'clean', which is not yet in this version, expected what it can perform\n"
+    );
+    assert_eq!(
+        faults_of("topic t cleanup.policy=\"delete,compact\""),
+        "6:1: found 'cleanup.policy=compact', which is not yet in this version, expected what it can perform\n"
+    );
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_are_accepted() {
+    let windows = "\u{feff}brokers 1\r\ntopic t\r\nexpect leader t-0 = 1\r\n----\r\nfirst\r\n";
+    let unix = "brokers 1\ntopic t\nexpect leader t-0 = 1\n----\nfirst\n";
+    assert_eq!(parse(windows.as_bytes()), parse(unix.as_bytes()));
+    let script = parse(unix.as_bytes()).expect("it is well formed");
+    assert_eq!(script.trace, Some(vec!["first".to_string()]));
+}
+
+#[test]
+fn a_binary_file_is_one_fault() {
+    let faults = parse(b"brokers 1\n# \xc3\xa4 \xff\xfe\x00").expect_err("it is not text");
+    let printed: Vec<String> = faults.iter().map(|fault| fault.to_string()).collect();
+    assert_eq!(printed, ["2:5: found the byte 0xff, expected UTF-8 text"]);
+    assert_eq!(
+        self::faults("\u{1}\u{0}\u{2}"),
+        "1:1: found '\\u{1}\\0\\u{2}', expected a statement\n"
+    );
+}
+
+#[test]
+fn a_file_of_a_hundred_thousand_lines_is_read() {
+    let mut text = "brokers 1\ntopic t\nproducer app\n".to_string();
+    text.push_str(&"send app t value=x\n".repeat(100_000));
+    text.push_str("expect result app#100000 = acked\n");
+    assert_eq!(
+        parse(text.as_bytes()).map(|script| script.lines.len()),
+        Ok(100_004)
+    );
+}
