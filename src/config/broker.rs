@@ -71,10 +71,7 @@ fn sources(topic: &'static Def) -> Vec<(&'static str, i64)> {
     };
     let mut sources = vec![(first, 1)];
     sources.extend_from_slice(match topic.name {
-        "retention.ms" => &[
-            ("log.retention.minutes", MINUTE),
-            ("log.retention.hours", HOUR),
-        ],
+        "retention.ms" => &[("log.retention.minutes", MINUTE), ("log.retention.hours", HOUR)],
         "segment.ms" => &[("log.roll.hours", HOUR)],
         "segment.jitter.ms" => &[("log.roll.jitter.hours", HOUR)],
         "flush.ms" => &[("log.flush.scheduler.interval.ms", 1)],

@@ -172,9 +172,7 @@ impl fmt::Display for Valid {
             Valid::OneOfAnyCase(words) => write!(f, "(case insensitive) [{}]", words.join(", ")),
             Valid::NonEmptyString => f.write_str("non-empty string"),
             Valid::NonEmptyList => f.write_str("non-empty list"),
-            Valid::ThrottledReplicas => {
-                f.write_str("[partitionId]:[brokerId],[partitionId]:[brokerId],...")
-            }
+            Valid::ThrottledReplicas => f.write_str("[partitionId]:[brokerId],[partitionId]:[brokerId],..."),
             Valid::OffsetReset => f.write_str("[latest, earliest, none, by_duration:PnDTnHnMn.nS]"),
         }
     }
@@ -296,9 +294,7 @@ impl Def {
     /// (`segment.bytes` from 1 instead of 1 MiB), because what is shown on a screen is scaled down.
     pub fn accepts(&self) -> Valid {
         match self.valid {
-            Valid::AtLeast(least) if self.unit == Unit::Bytes && least >= SCALED_FROM => {
-                Valid::AtLeast(1)
-            }
+            Valid::AtLeast(least) if self.unit == Unit::Bytes && least >= SCALED_FROM => Valid::AtLeast(1),
             other => other,
         }
     }

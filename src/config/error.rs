@@ -64,9 +64,7 @@ pub enum Hint {
 
 impl ConfigError {
     pub(super) fn unknown(scope: Scope, name: &str) -> ConfigError {
-        let elsewhere = Scope::ALL
-            .into_iter()
-            .find(|other| other.find(name).is_some());
+        let elsewhere = Scope::ALL.into_iter().find(|other| other.find(name).is_some());
         let names = scope.configs().iter().map(|def| def.name);
         let hint = match (elsewhere, nearest(name, names)) {
             (Some(other), _) => Hint::Elsewhere(other),
@@ -90,11 +88,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
         .filter(|(distance, _)| *distance <= limit)
-        .min_by(|(distance, a), (other, b)| {
-            distance
-                .cmp(other)
-                .then_with(|| unlike(a).total_cmp(&unlike(b)))
-        })
+        .min_by(|(distance, a), (other, b)| distance.cmp(other).then_with(|| unlike(a).total_cmp(&unlike(b))))
         .map(|(_, candidate)| candidate)
 }
 
@@ -102,9 +96,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 pub fn expected(def: &Def) -> String {
     let kind = match (def.kind, def.unit) {
         (Kind::Boolean, _) => return "true or false".to_string(),
-        (Kind::Short | Kind::Int | Kind::Long, Unit::Bytes) => {
-            "a size or a number of bytes".to_string()
-        }
+        (Kind::Short | Kind::Int | Kind::Long, Unit::Bytes) => "a size or a number of bytes".to_string(),
         (Kind::Short | Kind::Int | Kind::Long, Unit::Count) => "a whole number".to_string(),
         (Kind::Short | Kind::Int | Kind::Long, unit) => {
             format!("a duration or a number of {}", unit.sign())
@@ -136,20 +128,10 @@ impl fmt::Display for ConfigError {
                 }
             }
             ConfigError::NotAValue { def, text } => {
-                write!(
-                    f,
-                    "{}={text} is not a value; expected {}",
-                    def.name,
-                    expected(def)
-                )
+                write!(f, "{}={text} is not a value; expected {}", def.name, expected(def))
             }
             ConfigError::OutOfRange { def, text } => {
-                write!(
-                    f,
-                    "{}={text} is out of range; expected {}",
-                    def.name,
-                    expected(def)
-                )
+                write!(f, "{}={text} is out of range; expected {}", def.name, expected(def))
             }
             ConfigError::NotWhole { def, text } => write!(
                 f,

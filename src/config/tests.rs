@@ -5,16 +5,10 @@ use crate::log::{CleanupPolicy, LogConfig};
 use serde_json::{Value as Json, json};
 
 fn recorded(scope: Scope) -> Vec<Json> {
-    let path = format!(
-        "{}/tests/recordings/configs/{scope}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/tests/recordings/configs/{scope}.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("the recording is part of the repository");
     let file: Json = serde_json::from_str(&text).expect("the recording is JSON");
-    file["configs"]
-        .as_array()
-        .expect("a list of configs")
-        .clone()
+    file["configs"].as_array().expect("a list of configs").clone()
 }
 
 /// A row in the form of the recordings.
@@ -45,11 +39,7 @@ fn every_row_is_kafkas_own() {
     let mut rows = 0;
     for scope in Scope::ALL {
         let kafka = recorded(scope);
-        let ours: Vec<Json> = scope
-            .configs()
-            .iter()
-            .map(|def| as_recorded(def, scope))
-            .collect();
+        let ours: Vec<Json> = scope.configs().iter().map(|def| as_recorded(def, scope)).collect();
         for (kafka, ours) in kafka.iter().zip(&ours) {
             assert_eq!(kafka, ours);
         }
@@ -84,10 +74,7 @@ fn what_the_model_acts_on_has_a_sentence() {
     ] {
         for name in names {
             let def = scope.find(name).expect("a field stands for a config");
-            assert!(
-                def.about.is_some_and(|sentence| sentence.ends_with('.')),
-                "{name}"
-            );
+            assert!(def.about.is_some_and(|sentence| sentence.ends_with('.')), "{name}");
         }
     }
 }
@@ -107,7 +94,7 @@ fn the_defaults_are_kafkas() {
     assert_eq!(broker.broker_session_timeout_ms, 9_000);
     let topic = TopicConfig::default();
     assert_eq!(topic.cleanup_policy, CleanupPolicy::DELETE);
-    assert_eq!(topic.log_config(), LogConfig::default());
+    assert_eq!(topic.log_config(&broker), LogConfig::default());
     assert_eq!(topic.min_insync_replicas, 1);
 }
 
@@ -127,10 +114,7 @@ fn values_may_carry_units() {
         topic("retention.ms", "7d").map(|config| config.retention_ms),
         Ok(604_800_000)
     );
-    assert_eq!(
-        topic("retention.ms", "-1").map(|config| config.retention_ms),
-        Ok(-1)
-    );
+    assert_eq!(topic("retention.ms", "-1").map(|config| config.retention_ms), Ok(-1));
     assert_eq!(
         topic("segment.bytes", "1KiB").map(|config| config.segment_bytes),
         Ok(1024)
@@ -140,10 +124,7 @@ fn values_may_carry_units() {
         Ok(CleanupPolicy::COMPACT_DELETE)
     );
     let mut broker = BrokerConfig::default();
-    assert_eq!(
-        broker.set("leader.imbalance.check.interval.seconds", "5m"),
-        Ok(())
-    );
+    assert_eq!(broker.set("leader.imbalance.check.interval.seconds", "5m"), Ok(()));
     assert_eq!(broker.leader_imbalance_check_interval_seconds, 300);
 }
 
@@ -213,10 +194,7 @@ fn idempotence_gives_way_only_when_nobody_asked_for_it() {
     assert_eq!(with(&[("retries", "0")]), Ok(false));
     assert_eq!(
         with(&[("acks", "1"), ("enable.idempotence", "true")]),
-        Err(
-            "enable.idempotence=true needs acks=all; set that, or enable.idempotence=false"
-                .to_string()
-        )
+        Err("enable.idempotence=true needs acks=all; set that, or enable.idempotence=false".to_string())
     );
     assert_eq!(
         with(&[("max.in.flight.requests.per.connection", "6")]),
@@ -240,9 +218,7 @@ fn a_delivery_has_time_for_lingering_and_a_request() {
     let mut config = ProducerConfig::default();
     assert_eq!(config.set("linger.ms", "120s"), Ok(()));
     assert_eq!(config.delivery_timeout_ms, 150_000);
-    let error = config
-        .set("delivery.timeout.ms", "60s")
-        .expect_err("too short");
+    let error = config.set("delivery.timeout.ms", "60s").expect_err("too short");
     assert_eq!(
         error.to_string(),
         "delivery.timeout.ms=60000 is less than linger.ms + request.timeout.ms = 150000; \
@@ -266,11 +242,7 @@ fn a_topic_takes_from_the_broker_what_it_does_not_set() {
     assert_eq!(topic.set("segment.bytes", "300"), Ok(()));
     let there = topic.on(&broker).expect("nothing excludes anything");
     assert_eq!(
-        (
-            there.retention_ms,
-            there.segment_bytes,
-            there.min_insync_replicas
-        ),
+        (there.retention_ms, there.segment_bytes, there.min_insync_replicas),
         (7_200_000, 300, 2)
     );
     assert_eq!(broker.set("log.retention.ms", "60000"), Ok(()));
@@ -308,10 +280,7 @@ fn a_start_by_age_is_an_iso_duration() {
         read("by_duration:P1DT2H3M4.5S"),
         Some(AutoOffsetReset::ByDuration(93_784_500))
     );
-    assert_eq!(
-        read("by_duration:PT90M"),
-        Some(AutoOffsetReset::ByDuration(5_400_000))
-    );
+    assert_eq!(read("by_duration:PT90M"), Some(AutoOffsetReset::ByDuration(5_400_000)));
     for wrong in [
         "by_duration:",
         "by_duration:P",
@@ -326,21 +295,9 @@ fn a_start_by_age_is_an_iso_duration() {
 #[test]
 fn durations_are_printed_as_they_are_read() {
     for text in ["250us", "500ms", "90s", "5m", "2h", "7d", "0s"] {
-        assert_eq!(
-            parse_duration(text).map(print_duration).as_deref(),
-            Some(text)
-        );
+        assert_eq!(parse_duration(text).map(print_duration).as_deref(), Some(text));
     }
-    for wrong in [
-        "",
-        "s",
-        "5",
-        "5 s",
-        "-5s",
-        "5S",
-        "99999999999999999999d",
-        "9999999999d",
-    ] {
+    for wrong in ["", "s", "5", "5 s", "-5s", "5S", "99999999999999999999d", "9999999999d"] {
         assert_eq!(parse_duration(wrong), None, "{wrong}");
     }
 }

@@ -117,8 +117,8 @@ impl TopicConfig {
         })
     }
 
-    /// What of these configs a log obeys.
-    pub fn log_config(&self) -> LogConfig {
+    /// What of these configs, and of those of its broker, a log obeys. To be called on what [`TopicConfig::on`] gives.
+    pub fn log_config(&self, broker: &BrokerConfig) -> LogConfig {
         LogConfig {
             segment_bytes: self.segment_bytes,
             segment_ms: self.segment_ms,
@@ -140,6 +140,7 @@ impl TopicConfig {
             message_timestamp_before_max_ms: self.message_timestamp_before_max_ms,
             message_timestamp_after_max_ms: self.message_timestamp_after_max_ms,
             preallocate: self.preallocate,
+            producer_id_expiration_ms: broker.producer_id_expiration_ms,
         }
     }
 }

@@ -74,9 +74,7 @@ pub fn parse_size(text: &str) -> Option<i64> {
 
 fn with_unit(text: &str, units: &[(&str, i64)]) -> Option<i64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let (_, size) = units
-        .iter()
-        .find(|(unit, _)| *unit == &text[digits.len()..])?;
+    let (_, size) = units.iter().find(|(unit, _)| *unit == &text[digits.len()..])?;
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -154,19 +152,13 @@ impl Def {
         match (self.accepts(), value) {
             (Valid::AtLeast(least), Value::Int(number)) => *number >= least,
             (Valid::Between(least, most), Value::Int(number)) => (least..=most).contains(number),
-            (Valid::Between(least, most), Value::Double(number)) => {
-                (least as f64..=most as f64).contains(number)
-            }
+            (Valid::Between(least, most), Value::Double(number)) => (least as f64..=most as f64).contains(number),
             (Valid::BetweenOrMinusOne(least, most), Value::Int(number)) => {
                 *number == -1 || (least..=most).contains(number)
             }
             (Valid::OneOf(words), Value::Str(text)) => words.contains(&text.as_str()),
-            (Valid::OneOf(words), Value::List(texts)) => {
-                texts.iter().all(|text| words.contains(&text.as_str()))
-            }
-            (Valid::OneOfAnyCase(words), Value::Str(text)) => {
-                words.iter().any(|word| word.eq_ignore_ascii_case(text))
-            }
+            (Valid::OneOf(words), Value::List(texts)) => texts.iter().all(|text| words.contains(&text.as_str())),
+            (Valid::OneOfAnyCase(words), Value::Str(text)) => words.iter().any(|word| word.eq_ignore_ascii_case(text)),
             (Valid::NonEmptyString, Value::Str(text)) => !text.is_empty(),
             (Valid::NonEmptyList, Value::List(texts)) => !texts.is_empty(),
             (Valid::OffsetReset, Value::Str(text)) => AutoOffsetReset::parse(text).is_some(),

@@ -85,8 +85,7 @@ impl Log {
             epoch: leader_epoch,
             origin,
         };
-        self.state
-            .append(vec![batch.clone()], source, config, now_ms)
+        self.state.append(vec![batch.clone()], source, config, now_ms)
     }
 
     /// As [`append_as_leader`](Self::append_as_leader), from the bytes of a request.
@@ -102,8 +101,7 @@ impl Log {
             epoch: leader_epoch,
             origin,
         };
-        self.state
-            .append(split_batches(bytes)?, source, config, now_ms)
+        self.state.append(split_batches(bytes)?, source, config, now_ms)
     }
 
     /// Appends what a follower fetched from its leader, offsets and epochs as they are.
@@ -119,9 +117,7 @@ impl Log {
     ) -> Result<Appended, Refusal> {
         self.state.append(
             batches.to_vec(),
-            Source::Follower {
-                epoch: leader_epoch,
-            },
+            Source::Follower { epoch: leader_epoch },
             config,
             now_ms,
         )
@@ -137,9 +133,7 @@ impl Log {
     ) -> Result<Appended, Refusal> {
         self.state.append(
             split_batches(bytes)?,
-            Source::Follower {
-                epoch: leader_epoch,
-            },
+            Source::Follower { epoch: leader_epoch },
             config,
             now_ms,
         )
@@ -175,8 +169,7 @@ fn split_batches(bytes: &[u8]) -> Result<Vec<Batch>, Refusal> {
         if rest.len() < LOG_OVERHEAD + length as usize {
             break;
         }
-        let batch = Batch::parse(rest)
-            .map_err(|fault| corrupt(format!("a batch cannot be read: {fault:?}")))?;
+        let batch = Batch::parse(rest).map_err(|fault| corrupt(format!("a batch cannot be read: {fault:?}")))?;
         rest = &rest[batch.size_in_bytes() as usize..];
         batches.push(batch);
     }
@@ -207,20 +200,16 @@ impl State {
         let origin = match source {
             Source::Leader { epoch, origin } => {
                 let [batch] = batches.as_slice() else {
-                    return Err(invalid_record(
-                        "a request holds more than one batch for a partition",
-                    ));
+                    return Err(invalid_record("a request holds more than one batch for a partition"));
                 };
-                let placed =
-                    validate(batch, origin, config, now_ms)?.placed(self.log_end_offset, epoch);
+                let placed = validate(batch, origin, config, now_ms)?.placed(self.log_end_offset, epoch);
                 info = Info {
                     first_offset: self.log_end_offset,
                     last_offset: placed.last_offset(),
                     max_timestamp: placed.max_timestamp(),
                     monotonic: true,
                 };
-                log_append_time = (config.message_timestamp_type == TimestampType::LogAppendTime)
-                    .then_some(now_ms);
+                log_append_time = (config.message_timestamp_type == TimestampType::LogAppendTime).then_some(now_ms);
                 batches = vec![placed];
                 origin
             }
@@ -230,10 +219,7 @@ impl State {
             }
         };
         self.note_epochs(&batches);
-        let size: u64 = batches
-            .iter()
-            .map(|batch| u64::from(batch.size_in_bytes()))
-            .sum();
+        let size: u64 = batches.iter().map(|batch| u64::from(batch.size_in_bytes())).sum();
         if size > config.segment_bytes.max(0) as u64 {
             return Err(Refusal::new(
                 Errors::RecordListTooLarge,
@@ -268,9 +254,7 @@ impl State {
             let active: &mut Cached<Segment> = Arc::make_mut(&mut self.active);
             self.producers.complete(active, completed);
         }
-        self.producers
-            .state_mut()
-            .set_map_end_offset(info.last_offset + 1);
+        self.producers.state_mut().set_map_end_offset(info.last_offset + 1);
         self.refresh_first_unstable();
         let flushed = self.log_end_offset - self.recovery_point >= config.flush_messages
             && self.flush_to(self.log_end_offset, now_ms);
@@ -308,8 +292,7 @@ impl State {
         let news = |state: &State, batch: &Batch| {
             batch.leader_epoch() >= 0
                 && state.epochs.latest().is_none_or(|latest| {
-                    batch.leader_epoch() != latest.epoch
-                        || batch.base_offset() < latest.start_offset
+                    batch.leader_epoch() != latest.epoch || batch.base_offset() < latest.start_offset
                 })
         };
         for batch in batches {
@@ -320,13 +303,7 @@ impl State {
         }
     }
 
-    fn maybe_roll(
-        &mut self,
-        info: &Info,
-        size: u32,
-        config: &LogConfig,
-        now_ms: i64,
-    ) -> Option<Rolled> {
+    fn maybe_roll(&mut self, info: &Info, size: u32, config: &LogConfig, now_ms: i64) -> Option<Rolled> {
         let append = RollParams {
             max_timestamp: info.max_timestamp,
             last_offset: info.last_offset,
@@ -341,12 +318,7 @@ impl State {
     }
 
     /// Begins a new segment at the greater of an offset and the log end.
-    pub(crate) fn roll(
-        &mut self,
-        expected_next_offset: i64,
-        config: &LogConfig,
-        now_ms: i64,
-    ) -> i64 {
+    pub(crate) fn roll(&mut self, expected_next_offset: i64, config: &LogConfig, now_ms: i64) -> i64 {
         let base = expected_next_offset.max(self.log_end_offset);
         let fresh = Segment::create(base, config, self.roll_jitter(base, config), now_ms);
         if self.active().base_offset() == base {
@@ -368,9 +340,7 @@ impl State {
     /// at random and which here follows from the base offset, so that a run can be repeated.
     fn roll_jitter(&self, base_offset: i64, config: &LogConfig) -> i64 {
         match config.segment_jitter_ms.min(config.segment_ms) {
-            most if most > 0 => {
-                (xxhash_rust::xxh3::xxh3_64(&base_offset.to_le_bytes()) >> 1) as i64 % most
-            }
+            most if most > 0 => (xxhash_rust::xxh3::xxh3_64(&base_offset.to_le_bytes()) >> 1) as i64 % most,
             _ => 0,
         }
     }
@@ -394,9 +364,7 @@ fn invalid_record(message: impl Into<Cow<'static, str>>) -> Refusal {
 
 fn segment_refusal(fault: SegmentFault) -> Refusal {
     let message = match fault {
-        SegmentFault::OffsetOverflow => {
-            "the last offset lies more than 2147483647 above the segment's base"
-        }
+        SegmentFault::OffsetOverflow => "the last offset lies more than 2147483647 above the segment's base",
         SegmentFault::Index => "an index refused the new entry",
     };
     Refusal::new(Errors::UnknownServerError, message)
@@ -405,9 +373,7 @@ fn segment_refusal(fault: SegmentFault) -> Refusal {
 /// The checks that need no more than the batches (`analyzeAndValidateRecords`). Drops what a follower must leave out.
 fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Result<Info, Refusal> {
     if let Source::Follower { epoch } = source {
-        let above = batches
-            .iter()
-            .position(|batch| batch.leader_epoch() > epoch);
+        let above = batches.iter().position(|batch| batch.leader_epoch() > epoch);
         batches.truncate(above.unwrap_or(batches.len()));
     }
     let mut info = Info {
@@ -419,8 +385,7 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
     info.first_offset = batches.first().map_or(-1, Batch::base_offset);
     for batch in batches.iter() {
         if let Source::Leader {
-            origin: Origin::Client,
-            ..
+            origin: Origin::Client, ..
         } = source
             && batch.base_offset() != 0
         {
@@ -432,9 +397,7 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
         info.monotonic &= info.last_offset < batch.last_offset();
         info.last_offset = batch.last_offset();
         let size = batch.size_in_bytes();
-        if matches!(source, Source::Leader { .. })
-            && i64::from(size) > i64::from(config.max_message_bytes)
-        {
+        if matches!(source, Source::Leader { .. }) && i64::from(size) > i64::from(config.max_message_bytes) {
             return Err(Refusal::new(
                 Errors::MessageTooLarge,
                 format!(
@@ -455,12 +418,7 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
 }
 
 /// Checks a batch for the leader and sets its timestamps (`LogValidator.validateMessagesAndAssignOffsets`).
-fn validate(
-    batch: &Batch,
-    origin: Origin,
-    config: &LogConfig,
-    now_ms: i64,
-) -> Result<Batch, Refusal> {
+fn validate(batch: &Batch, origin: Origin, config: &LogConfig, now_ms: i64) -> Result<Batch, Refusal> {
     if origin == Origin::Client {
         validate_client_batch(batch)?;
     }
@@ -485,9 +443,7 @@ fn validate(
         )));
     }
     if let Some(first) = errors.first() {
-        let timestamp = errors
-            .iter()
-            .any(|error| error.error == Errors::InvalidTimestamp);
+        let timestamp = errors.iter().any(|error| error.error == Errors::InvalidTimestamp);
         let error = if timestamp {
             Errors::InvalidTimestamp
         } else {
@@ -500,12 +456,8 @@ fn validate(
         });
     }
     Ok(match config.message_timestamp_type {
-        TimestampType::CreateTime => {
-            batch.with_max_timestamp(TimestampType::CreateTime, max_timestamp)
-        }
-        TimestampType::LogAppendTime => {
-            batch.with_max_timestamp(TimestampType::LogAppendTime, now_ms)
-        }
+        TimestampType::CreateTime => batch.with_max_timestamp(TimestampType::CreateTime, max_timestamp),
+        TimestampType::LogAppendTime => batch.with_max_timestamp(TimestampType::LogAppendTime, now_ms),
     })
 }
 
@@ -527,9 +479,7 @@ fn validate_client_batch(batch: &Batch) -> Result<(), Refusal> {
         return Err(invalid_record("a client may not write control batches"));
     }
     if batch.producer_id() >= 0 && batch.base_sequence() < 0 {
-        return Err(invalid_record(
-            "a batch with a producer id needs a sequence",
-        ));
+        return Err(invalid_record("a batch with a producer id needs a sequence"));
     }
     Ok(())
 }
@@ -569,10 +519,7 @@ fn validate_record(
             return fault(Errors::InvalidTimestamp, message.into());
         }
     } else if batch.timestamp_type() == TimestampType::LogAppendTime {
-        return fault(
-            Errors::InvalidTimestamp,
-            "only a broker may set LogAppendTime".into(),
-        );
+        return fault(Errors::InvalidTimestamp, "only a broker may set LogAppendTime".into());
     }
     None
 }

@@ -128,21 +128,12 @@ impl Batch {
     }
 
     /// As [`build`](Self::build), inside a transaction.
-    pub fn build_transactional(
-        records: &[Record],
-        producer: ProducerStamp,
-        tags: Arc<[u64]>,
-    ) -> Batch {
+    pub fn build_transactional(records: &[Record], producer: ProducerStamp, tags: Arc<[u64]>) -> Batch {
         Self::build_with(records, Some(producer), TRANSACTIONAL, tags)
     }
 
     /// A transaction marker as its coordinator sends it.
-    pub fn build_marker(
-        marker: Marker,
-        producer_id: i64,
-        producer_epoch: i16,
-        timestamp: i64,
-    ) -> Batch {
+    pub fn build_marker(marker: Marker, producer_id: i64, producer_epoch: i16, timestamp: i64) -> Batch {
         let kind: u8 = match marker.outcome {
             Outcome::Abort => 0,
             Outcome::Commit => 1,
@@ -155,23 +146,11 @@ impl Batch {
             epoch: producer_epoch,
             base_sequence: -1,
         };
-        Self::build_with(
-            &[record],
-            Some(stamp),
-            TRANSACTIONAL | CONTROL,
-            Arc::default(),
-        )
+        Self::build_with(&[record], Some(stamp), TRANSACTIONAL | CONTROL, Arc::default())
     }
 
-    fn build_with(
-        records: &[Record],
-        producer: Option<ProducerStamp>,
-        attributes: i16,
-        tags: Arc<[u64]>,
-    ) -> Batch {
-        let base_timestamp = records
-            .first()
-            .map_or(NO_TIMESTAMP, |record| record.timestamp);
+    fn build_with(records: &[Record], producer: Option<ProducerStamp>, attributes: i16, tags: Arc<[u64]>) -> Batch {
+        let base_timestamp = records.first().map_or(NO_TIMESTAMP, |record| record.timestamp);
         let fields = Fields {
             crc: 0,
             attributes,
@@ -191,11 +170,7 @@ impl Batch {
         };
         let mut body = Vec::new();
         for (delta, record) in records.iter().enumerate() {
-            record.write(
-                &mut body,
-                delta as i32,
-                record.timestamp.wrapping_sub(base_timestamp),
-            );
+            record.write(&mut body, delta as i32, record.timestamp.wrapping_sub(base_timestamp));
         }
         Self::assemble(fields, &body, tags).placed(0, -1)
     }
@@ -467,9 +442,10 @@ impl Batch {
 
     /// Whether the stored checksum is that of the bytes (`DefaultRecordBatch.isValid`).
     pub fn is_valid(&self) -> bool {
-        *self.payload.checksum.get_or_init(|| {
-            crc32c::crc32c(&self.payload.bytes[CRC_START - PAYLOAD_START..]) == self.crc()
-        })
+        *self
+            .payload
+            .checksum
+            .get_or_init(|| crc32c::crc32c(&self.payload.bytes[CRC_START - PAYLOAD_START..]) == self.crc())
     }
 
     /// The transaction marker in a control batch.
@@ -509,12 +485,7 @@ impl Batch {
     /// for all clones.
     pub fn fingerprint(&self) -> u128 {
         let shared = *self.payload.fingerprint.get_or_init(|| {
-            let tags: Vec<u8> = self
-                .payload
-                .tags
-                .iter()
-                .flat_map(|tag| tag.to_le_bytes())
-                .collect();
+            let tags: Vec<u8> = self.payload.tags.iter().flat_map(|tag| tag.to_le_bytes()).collect();
             xxh3_128(&self.payload.bytes) ^ xxh3_128_with_seed(&tags, 1)
         });
         let mut own = [0u8; 28];
@@ -555,8 +526,7 @@ impl PartialEq for Batch {
         self.base_offset == other.base_offset
             && self.leader_epoch == other.leader_epoch
             && (Arc::ptr_eq(&self.payload, &other.payload)
-                || (self.payload.bytes == other.payload.bytes
-                    && self.payload.tags == other.payload.tags))
+                || (self.payload.bytes == other.payload.bytes && self.payload.tags == other.payload.tags))
     }
 }
 

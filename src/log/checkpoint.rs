@@ -98,19 +98,13 @@ mod tests {
             },
         ];
         assert_eq!(write_epochs(&epochs), "0\n2\n0 0\n3 17\n");
-        assert_eq!(
-            read_epochs(&write_epochs(&epochs)).as_deref(),
-            Some(epochs.as_slice())
-        );
+        assert_eq!(read_epochs(&write_epochs(&epochs)).as_deref(), Some(epochs.as_slice()));
         let line = OffsetEntryLine {
             topic: "payments".into(),
             partition: 2,
             offset: 9,
         };
-        assert_eq!(
-            write_offsets(std::slice::from_ref(&line)),
-            "0\n1\npayments 2 9\n"
-        );
+        assert_eq!(write_offsets(std::slice::from_ref(&line)), "0\n1\npayments 2 9\n");
         assert_eq!(read_offsets("0\n1\npayments 2 9\n"), Some(vec![line]));
         assert_eq!(read_epochs(""), Some(vec![]));
         for bad in ["1\n0\n", "0\n", "0\n2\n0 0\n", "0\n1\nx 0\n", "0\n-1\n"] {

@@ -60,18 +60,16 @@ impl EpochCache {
             .latest()
             .is_none_or(|latest| epoch != latest.epoch || start_offset < latest.start_offset);
         if news {
-            self.put(EpochEntry {
-                epoch,
-                start_offset,
-            });
+            self.put(EpochEntry { epoch, start_offset });
         }
         news
     }
 
     fn put(&mut self, entry: EpochEntry) {
-        while self.latest().is_some_and(|last| {
-            last.epoch >= entry.epoch || last.start_offset >= entry.start_offset
-        }) {
+        while self
+            .latest()
+            .is_some_and(|last| last.epoch >= entry.epoch || last.start_offset >= entry.start_offset)
+        {
             self.entries.pop();
         }
         self.entries.push(entry);
@@ -90,9 +88,7 @@ impl EpochCache {
         }
         let above = self.entries.partition_point(|entry| entry.epoch <= epoch);
         let end_offset = self.entries.get(above)?.start_offset;
-        let floor = above
-            .checked_sub(1)
-            .map_or(epoch, |index| self.entries[index].epoch);
+        let floor = above.checked_sub(1).map_or(epoch, |index| self.entries[index].epoch);
         Some(EpochEndOffset {
             epoch: floor,
             end_offset,
@@ -101,19 +97,13 @@ impl EpochCache {
 
     /// The epoch in which an offset was written.
     pub fn epoch_for_offset(&self, offset: i64) -> Option<i32> {
-        let above = self
-            .entries
-            .partition_point(|entry| entry.start_offset <= offset);
+        let above = self.entries.partition_point(|entry| entry.start_offset <= offset);
         Some(self.entries[above.checked_sub(1)?].epoch)
     }
 
     /// Drops the epochs that begin at or above an offset. Says whether anything changed.
     pub fn truncate_from_end(&mut self, end_offset: i64) -> bool {
-        if end_offset < 0
-            || self
-                .latest()
-                .is_none_or(|latest| latest.start_offset < end_offset)
-        {
+        if end_offset < 0 || self.latest().is_none_or(|latest| latest.start_offset < end_offset) {
             return false;
         }
         self.entries.retain(|entry| entry.start_offset < end_offset);
@@ -122,9 +112,7 @@ impl EpochCache {
 
     /// Lets the list begin at an offset: the epoch that holds it now starts there. Says whether anything changed.
     pub fn truncate_from_start(&mut self, start_offset: i64) -> bool {
-        let below = self
-            .entries
-            .partition_point(|entry| entry.start_offset <= start_offset);
+        let below = self.entries.partition_point(|entry| entry.start_offset <= start_offset);
         let Some(last) = below.checked_sub(1) else {
             return false;
         };
@@ -182,9 +170,7 @@ mod tests {
             (5, None),
         ];
         for (epoch, expected) in cases {
-            let found = epochs
-                .end_offset_for(epoch, 20)
-                .map(|end| (end.epoch, end.end_offset));
+            let found = epochs.end_offset_for(epoch, 20).map(|end| (end.epoch, end.end_offset));
             assert_eq!(found, expected, "epoch {epoch}");
         }
         let late = cache(&[(4, 17)]);

@@ -192,12 +192,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_found_again() {
         for pair in Errors::ALL.windows(2) {
-            assert!(
-                pair[0].code() < pair[1].code(),
-                "{} stands before {}",
-                pair[0],
-                pair[1]
-            );
+            assert!(pair[0].code() < pair[1].code(), "{} stands before {}", pair[0], pair[1]);
         }
         for error in Errors::ALL {
             assert_eq!(Errors::from_name(error.name()), Some(*error));

@@ -32,8 +32,7 @@ pub fn file_name(base_offset: i64, kind: &str) -> String {
 /// The offset in a segment file's name, if the name is that of such a file of this kind.
 pub fn base_offset_of(name: &str, kind: &str) -> Option<i64> {
     let digits = name.strip_suffix(kind)?.strip_suffix('.')?;
-    (digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit()))
-        .then(|| digits.parse().ok())?
+    (digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse().ok())?
 }
 
 /// A stretch of a file.
@@ -93,10 +92,7 @@ impl File {
     /// A file of these extents. `flushed` is how many bytes of it the disk has for certain; `None` when not even its
     /// name has been flushed.
     pub fn new(extents: Vec<Extent>, flushed: Option<u64>, modified_ms: i64) -> Self {
-        let extents = extents
-            .into_iter()
-            .filter(|extent| !extent.is_empty())
-            .collect();
+        let extents = extents.into_iter().filter(|extent| !extent.is_empty()).collect();
         Self {
             extents,
             flushed,
@@ -106,11 +102,7 @@ impl File {
 
     /// A file of loose bytes, all of them on disk.
     pub fn from_bytes(bytes: &[u8], modified_ms: i64) -> Self {
-        Self::new(
-            vec![Extent::Bytes(bytes.into())],
-            Some(bytes.len() as u64),
-            modified_ms,
-        )
+        Self::new(vec![Extent::Bytes(bytes.into())], Some(bytes.len() as u64), modified_ms)
     }
 
     /// Its extents in order, none empty.
@@ -141,9 +133,7 @@ impl File {
     /// The file's content.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.len() as usize);
-        self.extents
-            .iter()
-            .for_each(|extent| extent.write_to(&mut out));
+        self.extents.iter().for_each(|extent| extent.write_to(&mut out));
         out
     }
 
@@ -231,11 +221,7 @@ pub struct NoSuchByte {
 
 impl fmt::Display for NoSuchByte {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "there is no byte {}: the file has {} bytes",
-            self.at, self.length
-        )
+        write!(f, "there is no byte {}: the file has {} bytes", self.at, self.length)
     }
 }
 
@@ -266,9 +252,7 @@ impl Files {
 
     /// Files by name, ascending.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &File)> {
-        self.entries
-            .iter()
-            .map(|(name, file)| (name.as_str(), file))
+        self.entries.iter().map(|(name, file)| (name.as_str(), file))
     }
 
     /// A file by name.

@@ -109,9 +109,7 @@ impl Entry for TimeEntry {
 }
 
 fn int(bytes: &[u8]) -> i32 {
-    bytes
-        .iter()
-        .fold(0, |value, byte| (value << 8) | i32::from(*byte))
+    bytes.iter().fold(0, |value, byte| (value << 8) | i32::from(*byte))
 }
 
 /// One index file of a segment, open.
@@ -163,9 +161,7 @@ impl<E: Entry> Index<E> {
     /// The file as it lies in the folder.
     pub fn to_file(&self, modified_ms: i64) -> File {
         let mut bytes = Vec::new();
-        self.entries
-            .iter()
-            .for_each(|entry| entry.write(&mut bytes));
+        self.entries.iter().for_each(|entry| entry.write(&mut bytes));
         let zeros = u64::from(self.allocated).saturating_sub(bytes.len() as u64);
         File::new(
             vec![Extent::Bytes(bytes.into()), Extent::Zeros(zeros)],
@@ -252,19 +248,14 @@ impl<E: Entry> Index<E> {
     }
 
     fn truncate(&mut self, len: usize) {
-        self.zeros = self
-            .zeros
-            .min(len.saturating_sub(self.entries.len()) as u32);
+        self.zeros = self.zeros.min(len.saturating_sub(self.entries.len()) as u32);
         self.entries.truncate(len);
     }
 
     /// The index of the last entry whose key is not above the target, as Kafka's binary search finds it.
     fn floor_slot(&self, target: i64) -> Option<usize> {
         let count = self.len();
-        let key = |slot: usize| {
-            self.get(slot)
-                .map_or(i64::MAX, |entry| entry.key(self.base_offset))
-        };
+        let key = |slot: usize| self.get(slot).map_or(i64::MAX, |entry| entry.key(self.base_offset));
         let last = count.checked_sub(1)?;
         let first_warm = last.saturating_sub(WARM_BYTES / E::SIZE as usize);
         let (mut low, mut high) = if key(first_warm) < target {
@@ -365,10 +356,9 @@ impl TimeIndex {
 
     /// The last entry at or before a timestamp as (timestamp, offset); (−1, base offset) if there is none.
     pub fn lookup(&self, timestamp: i64) -> (i64, i64) {
-        self.floor(timestamp)
-            .map_or((-1, self.base_offset), |entry| {
-                (entry.timestamp, self.offset_of(&entry))
-            })
+        self.floor(timestamp).map_or((-1, self.base_offset), |entry| {
+            (entry.timestamp, self.offset_of(&entry))
+        })
     }
 
     /// Notes a timestamp if it lies above the last one. `false` when Kafka would throw: the index is full, or
@@ -446,10 +436,7 @@ mod tests {
             assert!(index.maybe_append(10 * n, 45 + 10 * n, WhenFull::Refuse));
         }
         assert!(index.is_full() && !index.maybe_append(300, 345, WhenFull::Refuse));
-        assert_eq!(
-            [9, 25, 30].map(|ts| index.lookup(ts)),
-            [(-1, 45), (20, 65), (30, 75)]
-        );
+        assert_eq!([9, 25, 30].map(|ts| index.lookup(ts)), [(-1, 45), (20, 65), (30, 75)]);
         assert!(!index.maybe_append(280, 400, WhenFull::Append));
         assert!(
             index.maybe_append(290, 400, WhenFull::Append),

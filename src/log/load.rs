@@ -13,8 +13,7 @@ use super::checkpoint;
 use super::config::LogConfig;
 use super::epochs::EpochCache;
 use super::files::{
-    CLEANED_SUFFIX, DELETED_SUFFIX, Files, LEADER_EPOCH_CHECKPOINT, SWAP_SUFFIX, base_offset_of,
-    file_name,
+    CLEANED_SUFFIX, DELETED_SUFFIX, Files, LEADER_EPOCH_CHECKPOINT, SWAP_SUFFIX, base_offset_of, file_name,
 };
 use super::fingerprint::Cached;
 use super::index::{OffsetIndex, TimeIndex, WhenFull};
@@ -95,8 +94,7 @@ impl<'a> Loader<'a> {
             .remove(LEADER_EPOCH_CHECKPOINT)
             .map(|file| file.to_bytes())
             .unwrap_or_default();
-        let epochs =
-            checkpoint::read_epochs(&String::from_utf8_lossy(&epoch_text)).unwrap_or_default();
+        let epochs = checkpoint::read_epochs(&String::from_utf8_lossy(&epoch_text)).unwrap_or_default();
         let epochs = EpochCache::from_entries(epochs);
         let epoch_file = match epoch_text.is_empty() {
             true => EpochFile::Empty,
@@ -167,10 +165,7 @@ impl<'a> Loader<'a> {
     }
 
     fn open_segment(&self, base: i64, suffix: &str) -> Segment {
-        let file = |kind: &str| {
-            self.files
-                .get(&format!("{}{suffix}", file_name(base, kind)))
-        };
+        let file = |kind: &str| self.files.get(&format!("{}{suffix}", file_name(base, kind)));
         let config = self.args.config;
         Segment::open(
             base,
@@ -261,13 +256,9 @@ impl<'a> Loader<'a> {
     fn give_up(&mut self, segments: Vec<Segment>) {
         for segment in segments {
             self.report.deleted_segments.push(segment.base_offset());
-            self.report.dropped.extend(
-                segment
-                    .log()
-                    .batches()
-                    .iter()
-                    .map(|placed| placed.batch.clone()),
-            );
+            self.report
+                .dropped
+                .extend(segment.log().batches().iter().map(|placed| placed.batch.clone()));
             self.given_up.push(Arc::new(Cached::new(segment)));
         }
     }
@@ -292,9 +283,7 @@ impl<'a> Loader<'a> {
         let mut epochs = std::mem::take(&mut self.epochs);
         let mut assigned = false;
         let (cut, dropped) = segment.recover(config, self.args.now_ms, |segment, batch| {
-            let news = epochs
-                .latest()
-                .is_none_or(|latest| batch.leader_epoch() > latest.epoch);
+            let news = epochs.latest().is_none_or(|latest| batch.leader_epoch() > latest.epoch);
             if batch.leader_epoch() >= 0 && news {
                 assigned |= epochs.assign(batch.leader_epoch(), batch.base_offset());
             }
@@ -353,12 +342,9 @@ impl<'a> Loader<'a> {
         state.truncate_epochs(|epochs| epochs.truncate_from_start(checkpointed_start));
         let log_start_offset = checkpointed_start.max(state.first_base_offset());
         state.log_start_offset = log_start_offset;
-        state.producers.remove_stray_snapshots(
-            &state
-                .segments()
-                .map(Segment::base_offset)
-                .collect::<Vec<_>>(),
-        );
+        state
+            .producers
+            .remove_stray_snapshots(&state.segments().map(Segment::base_offset).collect::<Vec<_>>());
         let reload = match args.shutdown {
             Shutdown::Clean => Reload::AfterCleanStop,
             Shutdown::Unclean => Reload::Running,
@@ -410,10 +396,7 @@ impl Segment {
             if i64::from(valid_bytes - last_entry) > i64::from(config.index_interval_bytes) {
                 let indexed = self.offset_index.append(batch.last_offset(), valid_bytes)
                     && self.note_time_entry(WhenFull::Refuse);
-                debug_assert!(
-                    indexed,
-                    "an index that was just emptied has room for its segment"
-                );
+                debug_assert!(indexed, "an index that was just emptied has room for its segment");
                 last_entry = valid_bytes;
             }
             valid_bytes += batch.size_in_bytes();

@@ -101,10 +101,7 @@ impl LogFile {
 
     /// The file as it lies in the folder.
     pub fn to_file(&self) -> File {
-        let batches = self
-            .batches
-            .iter()
-            .map(|placed| Extent::Batch(placed.batch.clone()));
+        let batches = self.batches.iter().map(|placed| Extent::Batch(placed.batch.clone()));
         let tail = [
             Extent::Bytes(Arc::clone(&self.tail)),
             Extent::Zeros(u64::from(self.preallocated)),
@@ -149,13 +146,9 @@ impl LogFile {
     /// The batches with a sound framing, read from a position on. An index entry that does not point at a batch makes
     /// Kafka read whatever lies there as a batch, and so it does here.
     pub fn scan(&self, position: u32) -> Box<dyn Iterator<Item = Cow<'_, Placed>> + '_> {
-        let index = self
-            .batches
-            .partition_point(|placed| placed.position < position);
+        let index = self.batches.partition_point(|placed| placed.position < position);
         match self.batches.get(index) {
-            Some(placed) if placed.position == position => {
-                Box::new(self.batches.iter_from(index).map(Cow::Borrowed))
-            }
+            Some(placed) if placed.position == position => Box::new(self.batches.iter_from(index).map(Cow::Borrowed)),
             None if position >= self.size => Box::new(std::iter::empty()),
             _ => Box::new(self.misaligned(position).into_iter().map(Cow::Owned)),
         }
@@ -178,11 +171,7 @@ impl LogFile {
 
     /// Why no batch follows the last one; `None` at a sound end.
     pub fn tail_fault(&self) -> Option<Malformed> {
-        (!self.tail.is_empty()).then(|| {
-            Batch::parse(&self.tail)
-                .err()
-                .unwrap_or(Malformed::Incomplete)
-        })
+        (!self.tail.is_empty()).then(|| Batch::parse(&self.tail).err().unwrap_or(Malformed::Incomplete))
     }
 
     /// Adds a batch at the end.

@@ -30,32 +30,27 @@ mod varint;
 
 pub use append::{AppendOutcome, Appended, Rolled};
 pub use batch::{
-    Batch, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, Malformed, Marker, Outcome, ProducerStamp,
-    RECORD_BATCH_OVERHEAD, RecordIter, TimestampType, increment_sequence,
+    Batch, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, Malformed, Marker, Outcome, ProducerStamp, RECORD_BATCH_OVERHEAD,
+    RecordIter, TimestampType, increment_sequence,
 };
 pub use config::{CleanupPolicy, LogConfig};
 pub use epochs::{EpochCache, EpochEndOffset, EpochEntry};
 pub use errors::{Errors, RecordError, Refusal};
 pub use files::{
-    CLEANED_SUFFIX, DELETED_SUFFIX, Extent, File, Files, Keep, LEADER_EPOCH_CHECKPOINT, NoSuchByte,
-    SWAP_SUFFIX, base_offset_of, file_name,
+    CLEANED_SUFFIX, DELETED_SUFFIX, Extent, File, Files, Keep, LEADER_EPOCH_CHECKPOINT, NoSuchByte, SWAP_SUFFIX,
+    base_offset_of, file_name,
 };
 pub use fingerprint::{Cached, Encoder, Fingerprint};
 pub use index::{Entry, Index, OffsetEntry, OffsetIndex, TimeEntry, TimeIndex, WhenFull};
 pub use load::{LoadArgs, RecoveryReport, Shutdown};
 pub use log_file::{LogFile, Placed};
-pub use producers::{
-    BatchMetadata, CompletedTxn, Origin, ProducerEntry, ProducerState, TransactionVersion,
-};
+pub use producers::{BatchMetadata, CompletedTxn, Origin, ProducerEntry, ProducerState, TransactionVersion};
 pub use read::{Fetched, FirstBatch, Isolation, OffsetMetadata, TimestampQuery};
-pub use record::{
-    Bytes, Header, HeaderView, MAX_RECORD_OVERHEAD, NO_TIMESTAMP, Record, RecordView,
-};
+pub use record::{Bytes, Header, HeaderView, MAX_RECORD_OVERHEAD, NO_TIMESTAMP, Record, RecordView};
 pub use retention::{DeletedSegment, DeletionReason};
 pub use rope::{Item, Rope};
 pub use segment::{
-    AbortedTxn, OffsetPosition, RollParams, RollReason, Segment, SegmentFault, TimestampAndOffset,
-    TxnIndex,
+    AbortedTxn, OffsetPosition, RollParams, RollReason, Segment, SegmentFault, TimestampAndOffset, TxnIndex,
 };
 pub use state::{FileInfo, Log, Task};
 pub use truncate::Truncated;

@@ -162,9 +162,7 @@ impl AppendInfo {
         }
         // An empty control batch is what a cleaner leaves of a whole transaction: nothing to note.
         match (batch.marker(), batch.records().next()) {
-            (Some(marker), Some(record)) => {
-                self.append_marker(batch, marker, record.timestamp, origin)
-            }
+            (Some(marker), Some(record)) => self.append_marker(batch, marker, record.timestamp, origin),
             _ => Ok(None),
         }
     }
@@ -240,20 +238,16 @@ impl AppendInfo {
         let epoch = batch.producer_epoch();
         let fenced = match origin {
             Origin::Replication => false,
-            Origin::Client | Origin::Coordinator(TransactionVersion::V1) => {
-                epoch < self.after.epoch
-            }
+            Origin::Client | Origin::Coordinator(TransactionVersion::V1) => epoch < self.after.epoch,
             // Equal is a marker that was written already: harmless once its transaction has ended.
             Origin::Coordinator(TransactionVersion::V2) => {
-                epoch < self.after.epoch
-                    || (epoch == self.after.epoch && self.after.txn_first_offset.is_some())
+                epoch < self.after.epoch || (epoch == self.after.epoch && self.after.txn_first_offset.is_some())
             }
         };
         if fenced {
             return Err(self.stale_epoch(batch));
         }
-        if self.after.coordinator_epoch > marker.coordinator_epoch && origin != Origin::Replication
-        {
+        if self.after.coordinator_epoch > marker.coordinator_epoch && origin != Origin::Replication {
             return Err(Refusal::new(
                 Errors::TransactionCoordinatorFenced,
                 format!(
@@ -262,15 +256,12 @@ impl AppendInfo {
                 ),
             ));
         }
-        let completed = self
-            .after
-            .txn_first_offset
-            .map(|first_offset| CompletedTxn {
-                producer_id: batch.producer_id(),
-                first_offset,
-                last_offset: batch.base_offset(),
-                outcome: marker.outcome,
-            });
+        let completed = self.after.txn_first_offset.map(|first_offset| CompletedTxn {
+            producer_id: batch.producer_id(),
+            first_offset,
+            last_offset: batch.base_offset(),
+            outcome: marker.outcome,
+        });
         self.after.set_epoch(epoch);
         self.after.coordinator_epoch = marker.coordinator_epoch;
         self.after.txn_first_offset = None;
@@ -356,9 +347,7 @@ impl ProducerState {
                 slot.arrival,
             )
         });
-        all.into_iter()
-            .map(|(id, slot)| (*id, &slot.entry))
-            .collect()
+        all.into_iter().map(|(id, slot)| (*id, &slot.entry)).collect()
     }
 
     /// One past the last offset that this state covers.
@@ -403,14 +392,12 @@ impl ProducerState {
 
     pub(crate) fn complete(&mut self, completed: &CompletedTxn) {
         self.ongoing.remove(&completed.first_offset);
-        self.unreplicated
-            .insert(completed.first_offset, completed.last_offset);
+        self.unreplicated.insert(completed.first_offset, completed.last_offset);
     }
 
     /// Lets go of ended transactions whose marker lies below the high watermark.
     pub(crate) fn on_high_watermark(&mut self, high_watermark: i64) {
-        self.unreplicated
-            .retain(|_, marker| *marker >= high_watermark);
+        self.unreplicated.retain(|_, marker| *marker >= high_watermark);
     }
 
     /// Whether [`on_high_watermark`](Self::on_high_watermark) would change anything.
@@ -420,8 +407,7 @@ impl ProducerState {
 
     /// Forgets what the log start has passed; entries of producers stay.
     pub(crate) fn on_log_start(&mut self, log_start_offset: i64) {
-        self.unreplicated
-            .retain(|_, marker| *marker >= log_start_offset);
+        self.unreplicated.retain(|_, marker| *marker >= log_start_offset);
         if self.map_end_offset < log_start_offset {
             self.map_end_offset = log_start_offset;
         }
@@ -500,13 +486,7 @@ impl ProducerState {
     }
 
     /// Takes the entries of a snapshot that have not expired; the state then covers what the snapshot does.
-    pub(crate) fn load(
-        &mut self,
-        entries: Vec<(i64, ProducerEntry)>,
-        offset: i64,
-        expiration_ms: i64,
-        now_ms: i64,
-    ) {
+    pub(crate) fn load(&mut self, entries: Vec<(i64, ProducerEntry)>, offset: i64, expiration_ms: i64, now_ms: i64) {
         for (id, entry) in entries {
             if is_expired(&entry, now_ms, expiration_ms) {
                 continue;
@@ -531,10 +511,7 @@ impl Analysis {
         if let Some(index) = self.updates.iter().position(|(known, _)| *known == id) {
             return index;
         }
-        let before = state
-            .entry(id)
-            .cloned()
-            .unwrap_or_else(ProducerEntry::unknown);
+        let before = state.entry(id).cloned().unwrap_or_else(ProducerEntry::unknown);
         self.updates.push((
             id,
             AppendInfo {

@@ -72,17 +72,9 @@ impl Log {
     ///
     /// Refused with `OFFSET_OUT_OF_RANGE` below the log start and above the log end. At or above the bound there is
     /// nothing, which is no error. Batches share their bytes with the log.
-    pub fn read(
-        &self,
-        from: i64,
-        upper_bound: i64,
-        max_bytes: u32,
-        first: FirstBatch,
-    ) -> Result<Fetched, Refusal> {
+    pub fn read(&self, from: i64, upper_bound: i64, max_bytes: u32, first: FirstBatch) -> Result<Fetched, Refusal> {
         self.state.check_log_start(from)?;
-        let bound = self
-            .state
-            .metadata_of(upper_bound.min(self.log_end_offset()))?;
+        let bound = self.state.metadata_of(upper_bound.min(self.log_end_offset()))?;
         self.state.read(from, max_bytes, first, bound)
     }
 
@@ -159,11 +151,7 @@ impl State {
         if offset >= self.log_start_offset {
             return Ok(());
         }
-        Err(out_of_range(
-            offset,
-            self.log_start_offset,
-            self.log_end_offset,
-        ))
+        Err(out_of_range(offset, self.log_start_offset, self.log_end_offset))
     }
 
     pub(crate) fn log_end_metadata(&self) -> OffsetMetadata {
@@ -184,9 +172,7 @@ impl State {
 
     /// The start of the batch that holds an offset, if the log has it.
     pub(crate) fn resolve_offset(&self, offset: i64) -> Option<i64> {
-        self.metadata_of(offset)
-            .ok()
-            .map(|metadata| metadata.offset)
+        self.metadata_of(offset).ok().map(|metadata| metadata.offset)
     }
 
     fn resolved_high_watermark(&mut self) -> Result<OffsetMetadata, Refusal> {
@@ -208,22 +194,9 @@ impl State {
         }
     }
 
-    fn read(
-        &self,
-        from: i64,
-        max_bytes: u32,
-        first: FirstBatch,
-        bound: OffsetMetadata,
-    ) -> Result<Fetched, Refusal> {
-        let Some(mut segment) = self
-            .floor_segment(from)
-            .filter(|_| from <= self.log_end_offset)
-        else {
-            return Err(out_of_range(
-                from,
-                self.log_start_offset,
-                self.log_end_offset,
-            ));
+    fn read(&self, from: i64, max_bytes: u32, first: FirstBatch, bound: OffsetMetadata) -> Result<Fetched, Refusal> {
+        let Some(mut segment) = self.floor_segment(from).filter(|_| from <= self.log_end_offset) else {
+            return Err(out_of_range(from, self.log_start_offset, self.log_end_offset));
         };
         if from == bound.offset {
             return Ok(empty(bound));
@@ -255,10 +228,7 @@ impl State {
             .offset_index
             .entries()
             .find(|entry| i64::from(entry.position) >= i64::from(end));
-        let next_segment = || {
-            self.higher_segment(segment.base_offset())
-                .map(Segment::base_offset)
-        };
+        let next_segment = || self.higher_segment(segment.base_offset()).map(Segment::base_offset);
         let upper_bound = indexed
             .map(|entry| segment.base_offset() + i64::from(entry.relative_offset))
             .or_else(next_segment)
@@ -283,8 +253,7 @@ impl State {
     fn max_timestamp_record(&self) -> Option<TimestampAndOffset> {
         let mut best: Option<&Segment> = None;
         for segment in self.segments() {
-            if best.is_none_or(|best| segment.max_timestamp_so_far() > best.max_timestamp_so_far())
-            {
+            if best.is_none_or(|best| segment.max_timestamp_so_far() > best.max_timestamp_so_far()) {
                 best = Some(segment);
             }
         }
@@ -295,10 +264,7 @@ impl State {
             .log()
             .scan(start)
             .find(|placed| placed.batch.max_timestamp() == timestamp)?;
-        let record = placed
-            .batch
-            .records()
-            .find(|record| record.timestamp == timestamp)?;
+        let record = placed.batch.records().find(|record| record.timestamp == timestamp)?;
         Some(TimestampAndOffset {
             timestamp,
             offset: record.offset,

@@ -65,22 +65,13 @@ impl ProducerFiles {
         }
         let bytes = snapshot::write(&self.state).into();
         let offset = self.state.map_end_offset();
-        Arc::make_mut(&mut self.snapshots).insert(
-            offset,
-            SnapshotFile {
-                bytes,
-                flushed: false,
-            },
-        );
+        Arc::make_mut(&mut self.snapshots).insert(offset, SnapshotFile { bytes, flushed: false });
         self.state_mut().snapshot_taken();
     }
 
     /// Forces a snapshot to disk, if there is one.
     pub(crate) fn flush_snapshot(&mut self, offset: i64) {
-        if self
-            .snapshots
-            .get(&offset)
-            .is_some_and(|snapshot| !snapshot.flushed)
+        if self.snapshots.get(&offset).is_some_and(|snapshot| !snapshot.flushed)
             && let Some(snapshot) = Arc::make_mut(&mut self.snapshots).get_mut(&offset)
         {
             snapshot.flushed = true;
@@ -97,8 +88,7 @@ impl ProducerFiles {
             .filter(|offset| !bases.contains(offset))
             .max();
         let kept = newest.filter(|offset| *offset > last_base || bases.is_empty());
-        Arc::make_mut(&mut self.snapshots)
-            .retain(|offset, _| bases.contains(offset) || Some(*offset) == kept);
+        Arc::make_mut(&mut self.snapshots).retain(|offset, _| bases.contains(offset) || Some(*offset) == kept);
     }
 
     /// Brings the state to a log end, from the newest usable snapshot and the batches behind it.
@@ -141,8 +131,7 @@ impl ProducerFiles {
             .keys()
             .any(|offset| *offset > end || *offset <= log_start)
         {
-            Arc::make_mut(&mut self.snapshots)
-                .retain(|offset, _| *offset <= end && *offset > log_start);
+            Arc::make_mut(&mut self.snapshots).retain(|offset, _| *offset <= end && *offset > log_start);
         }
         if end == self.state.map_end_offset() {
             self.state_mut().on_log_start(log_start);
@@ -158,37 +147,22 @@ impl ProducerFiles {
             }
             Arc::make_mut(&mut self.snapshots).remove(&offset);
         }
-        self.state_mut().load(
-            Vec::new(),
-            log_start,
-            config.producer_id_expiration_ms,
-            now_ms,
-        );
+        self.state_mut()
+            .load(Vec::new(), log_start, config.producer_id_expiration_ms, now_ms);
     }
 
-    fn replay_segments(
-        &mut self,
-        segments: &[&Segment],
-        log_start: i64,
-        end: i64,
-        snapshot_at: &[i64],
-    ) {
+    fn replay_segments(&mut self, segments: &[&Segment], log_start: i64, end: i64, snapshot_at: &[i64]) {
         let covered = self.state.map_end_offset();
         let from = segments
             .iter()
             .rposition(|segment| segment.base_offset() <= covered)
             .unwrap_or(0);
-        let holds_end = segments
-            .iter()
-            .rposition(|segment| segment.base_offset() <= end);
+        let holds_end = segments.iter().rposition(|segment| segment.base_offset() <= end);
         for (index, segment) in segments.iter().enumerate().skip(from) {
             if segment.base_offset() >= end {
                 break;
             }
-            let start = segment
-                .base_offset()
-                .max(self.state.map_end_offset())
-                .max(log_start);
+            let start = segment.base_offset().max(self.state.map_end_offset()).max(log_start);
             self.state_mut().set_map_end_offset(start);
             if snapshot_at.contains(&segment.base_offset()) {
                 self.take_snapshot();

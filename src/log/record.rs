@@ -127,16 +127,11 @@ impl<'a> RecordView<'a> {
             .headers
             .iter()
             .map(|header| field_size(Some(header.key)) + field_size(header.value));
-        field_size(self.key)
-            + field_size(self.value)
-            + varint::size(self.headers.len() as i64)
-            + headers.sum::<usize>()
+        field_size(self.key) + field_size(self.value) + varint::size(self.headers.len() as i64) + headers.sum::<usize>()
     }
 
     fn body_size(&self, offset_delta: i32, timestamp_delta: i64) -> usize {
-        1 + varint::size(timestamp_delta)
-            + varint::size(i64::from(offset_delta))
-            + self.content_size()
+        1 + varint::size(timestamp_delta) + varint::size(i64::from(offset_delta)) + self.content_size()
     }
 
     pub(crate) fn size_in_bytes(&self, offset_delta: i32, timestamp_delta: i64) -> usize {

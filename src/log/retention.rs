@@ -38,40 +38,31 @@ impl Log {
     /// left.
     pub fn delete_old_segments(&mut self, config: &LogConfig, now_ms: i64) -> Vec<DeletedSegment> {
         let state = &mut *self.state;
-        let mut gone = state.delete_while(
-            DeletionReason::LogStartOffset,
-            config,
-            now_ms,
-            |state, _, next| next.is_some_and(|next| next.base_offset() <= state.log_start_offset),
-        );
+        let mut gone = state.delete_while(DeletionReason::LogStartOffset, config, now_ms, |state, _, next| {
+            next.is_some_and(|next| next.base_offset() <= state.log_start_offset)
+        });
         if !config.cleanup_policy.delete {
             return gone;
         }
         let size = i64::try_from(state.size()).unwrap_or(i64::MAX);
         if config.retention_bytes >= 0 && size >= config.retention_bytes {
             let mut excess = size - config.retention_bytes;
-            gone.extend(state.delete_while(
-                DeletionReason::Size,
-                config,
-                now_ms,
-                |_, segment, _| {
+            gone.extend(
+                state.delete_while(DeletionReason::Size, config, now_ms, |_, segment, _| {
                     let fits = excess - i64::from(segment.size()) >= 0;
                     if fits {
                         excess -= i64::from(segment.size());
                     }
                     fits
-                },
-            ));
+                }),
+            );
         }
         if config.retention_ms >= 0 {
-            gone.extend(state.delete_while(
-                DeletionReason::Time,
-                config,
-                now_ms,
-                |_, segment, _| {
+            gone.extend(
+                state.delete_while(DeletionReason::Time, config, now_ms, |_, segment, _| {
                     now_ms.wrapping_sub(segment.largest_timestamp()) > config.retention_ms
-                },
-            ));
+                }),
+            );
         }
         gone
     }

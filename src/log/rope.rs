@@ -90,10 +90,7 @@ impl<T: Item> Rope<T> {
 
     /// All items in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
-        self.full
-            .iter()
-            .flat_map(|chunk| chunk.iter())
-            .chain(self.tail.iter())
+        self.full.iter().flat_map(|chunk| chunk.iter()).chain(self.tail.iter())
     }
 
     /// The items from an index on, without walking those before it.
@@ -103,9 +100,7 @@ impl<T: Item> Rope<T> {
 
     /// The index of the first item for which `before` is false; the items must be partitioned by it.
     pub fn partition_point(&self, before: impl Fn(&T) -> bool) -> usize {
-        let chunks = self
-            .full
-            .partition_point(|chunk| chunk.last().is_some_and(&before));
+        let chunks = self.full.partition_point(|chunk| chunk.last().is_some_and(&before));
         let chunk = self.full.get(chunks).unwrap_or(&self.tail);
         chunks * CHUNK + chunk.partition_point(&before)
     }
@@ -146,10 +141,7 @@ mod tests {
                 let mut cut = rope.clone();
                 cut.truncate(probe as usize);
                 let expected: Rope<u32> = model.iter().take(probe as usize).copied().collect();
-                assert_eq!(
-                    (cut.len(), cut.digest()),
-                    (expected.len(), expected.digest())
-                );
+                assert_eq!((cut.len(), cut.digest()), (expected.len(), expected.digest()));
             }
         }
     }

@@ -80,10 +80,7 @@ impl TxnIndex {
     /// An index as its file has it.
     pub fn open(file: &File) -> Self {
         let bytes = file.to_bytes();
-        let entries: Vec<_> = bytes
-            .chunks(AbortedTxn::SIZE)
-            .map_while(AbortedTxn::read)
-            .collect();
+        let entries: Vec<_> = bytes.chunks(AbortedTxn::SIZE).map_while(AbortedTxn::read).collect();
         let tail = bytes[entries.len() * AbortedTxn::SIZE..].into();
         Self {
             file: Some(TxnFile {
@@ -98,13 +95,8 @@ impl TxnIndex {
     pub fn to_file(&self, modified_ms: i64) -> Option<File> {
         let file = self.file.as_ref()?;
         let mut bytes = Vec::new();
-        file.entries
-            .iter()
-            .for_each(|entry| entry.write(&mut bytes));
-        let extents = vec![
-            Extent::Bytes(bytes.into()),
-            Extent::Bytes(Arc::clone(&file.tail)),
-        ];
+        file.entries.iter().for_each(|entry| entry.write(&mut bytes));
+        let extents = vec![Extent::Bytes(bytes.into()), Extent::Bytes(Arc::clone(&file.tail))];
         Some(File::new(extents, file.flushed, modified_ms))
     }
 
@@ -116,11 +108,7 @@ impl TxnIndex {
     /// Whether every entry is readable and lies in this segment, in order (`TransactionIndex.sanityCheck`).
     pub fn is_sound(&self, base_offset: i64) -> bool {
         let Some(file) = &self.file else { return true };
-        file.tail.is_empty()
-            && file
-                .entries
-                .iter()
-                .all(|entry| entry.last_offset >= base_offset)
+        file.tail.is_empty() && file.entries.iter().all(|entry| entry.last_offset >= base_offset)
     }
 
     /// Adds an entry.
@@ -141,10 +129,7 @@ impl TxnIndex {
 
     /// Drops the transactions whose marker lies at or above an offset.
     pub fn truncate_to(&mut self, offset: i64) {
-        if self
-            .entries()
-            .iter()
-            .any(|entry| entry.last_offset >= offset)
+        if self.entries().iter().any(|entry| entry.last_offset >= offset)
             && let Some(file) = &mut self.file
         {
             Arc::make_mut(&mut file.entries).retain(|entry| entry.last_offset < offset);
@@ -320,8 +305,7 @@ impl Segment {
     /// The largest timestamp so far, and the last offset of the batch that brought it first; (−1, base offset)
     /// before any.
     pub fn max_timestamp_and_offset(&self) -> (i64, i64) {
-        self.max_timestamp
-            .unwrap_or_else(|| self.time_index.last_pair())
+        self.max_timestamp.unwrap_or_else(|| self.time_index.last_pair())
     }
 
     /// The largest timestamp so far, −1 if no record has one.
@@ -340,8 +324,7 @@ impl Segment {
     /// Which rule, if any, asks for a new segment before an append (`LogSegment.shouldRoll`).
     pub fn should_roll(&self, config: &LogConfig, append: &RollParams) -> Option<RollReason> {
         let size = i64::from(self.size());
-        let waited_long =
-            || self.time_waited(append) > config.max_segment_ms() - self.roll_jitter_ms;
+        let waited_long = || self.time_waited(append) > config.max_segment_ms() - self.roll_jitter_ms;
         if size > i64::from(config.segment_bytes) - i64::from(append.size) {
             Some(RollReason::Size)
         } else if size > 0 && waited_long() {
@@ -378,12 +361,7 @@ impl Segment {
     }
 
     /// Adds batches at the end and index entries where they are due.
-    pub(crate) fn append(
-        &mut self,
-        batches: &[Batch],
-        interval: i32,
-        now_ms: i64,
-    ) -> Result<(), SegmentFault> {
+    pub(crate) fn append(&mut self, batches: &[Batch], interval: i32, now_ms: i64) -> Result<(), SegmentFault> {
         let Some(last) = batches.last() else {
             return Ok(());
         };
@@ -405,11 +383,7 @@ impl Segment {
             position += batch.size_in_bytes();
             self.bytes_since_last_index_entry += batch.size_in_bytes();
         }
-        if sound {
-            Ok(())
-        } else {
-            Err(SegmentFault::Index)
-        }
+        if sound { Ok(()) } else { Err(SegmentFault::Index) }
     }
 
     /// Remembers a batch's timestamp if it is the largest so far.
@@ -467,23 +441,17 @@ impl Segment {
     }
 
     /// The first record at or after a timestamp and an offset.
-    pub fn find_offset_by_timestamp(
-        &self,
-        timestamp: i64,
-        starting_offset: i64,
-    ) -> Option<TimestampAndOffset> {
+    pub fn find_offset_by_timestamp(&self, timestamp: i64, starting_offset: i64) -> Option<TimestampAndOffset> {
         let (_, indexed) = self.time_index.lookup(timestamp);
-        let start = self
-            .offset_index
-            .lookup(indexed.max(starting_offset))
-            .max(0) as u32;
+        let start = self.offset_index.lookup(indexed.max(starting_offset)).max(0) as u32;
         self.log
             .scan(start)
             .filter(|placed| placed.batch.max_timestamp() >= timestamp)
             .find_map(|placed| {
-                let found = placed.batch.records().find(|record| {
-                    record.timestamp >= timestamp && record.offset >= starting_offset
-                })?;
+                let found = placed
+                    .batch
+                    .records()
+                    .find(|record| record.timestamp >= timestamp && record.offset >= starting_offset)?;
                 Some(TimestampAndOffset {
                     timestamp: found.timestamp,
                     offset: found.offset,
@@ -513,10 +481,8 @@ impl Segment {
 
     /// Gives the index files their full size, as the active segment has them.
     pub(crate) fn grow_indexes(&mut self, config: &LogConfig) {
-        self.offset_index
-            .resize(config.segment_index_bytes.max(0) as u32);
-        self.time_index
-            .resize(config.segment_index_bytes.max(0) as u32);
+        self.offset_index.resize(config.segment_index_bytes.max(0) as u32);
+        self.time_index.resize(config.segment_index_bytes.max(0) as u32);
     }
 
     /// The largest timestamp that the time index and the batches behind its last entry prove.
@@ -541,15 +507,9 @@ impl Segment {
     }
 
     /// The batches of a read: from a byte position, so many bytes at most.
-    pub(crate) fn slice(
-        &self,
-        position: u32,
-        length: u32,
-    ) -> impl Iterator<Item = Cow<'_, Placed>> {
+    pub(crate) fn slice(&self, position: u32, length: u32) -> impl Iterator<Item = Cow<'_, Placed>> {
         let end = position.saturating_add(length).min(self.size());
-        self.log
-            .scan(position)
-            .take_while(move |placed| placed.end() <= end)
+        self.log.scan(position).take_while(move |placed| placed.end() <= end)
     }
 }
 

@@ -38,9 +38,8 @@ pub fn read(bytes: &[u8]) -> Option<Vec<(i64, ProducerEntry)>> {
     let stored = u32::from_be_bytes(bytes.get(2..6)?.try_into().ok()?);
     let count = i32::from_be_bytes(bytes.get(6..HEADER)?.try_into().ok()?);
     let count = usize::try_from(count).ok()?;
-    let sound = bytes[..2] == [0, 1]
-        && crc32c::crc32c(&bytes[6..]) == stored
-        && (bytes.len() - HEADER) / ENTRY_SIZE >= count;
+    let sound =
+        bytes[..2] == [0, 1] && crc32c::crc32c(&bytes[6..]) == stored && (bytes.len() - HEADER) / ENTRY_SIZE >= count;
     sound.then(|| {
         bytes[HEADER..]
             .chunks_exact(ENTRY_SIZE)

@@ -94,12 +94,7 @@ impl Log {
     pub fn create(start_offset: i64, config: &LogConfig, now_ms: i64) -> Log {
         let active = Segment::create(start_offset, config, 0, now_ms);
         Log {
-            state: Cached::new(State::with_segments(
-                Vec::new(),
-                active,
-                start_offset,
-                now_ms,
-            )),
+            state: Cached::new(State::with_segments(Vec::new(), active, start_offset, now_ms)),
         }
     }
 
@@ -120,13 +115,7 @@ impl Log {
             files.insert(file_name(*offset, "snapshot"), snapshot.to_file());
         }
         files.insert(LEADER_EPOCH_CHECKPOINT, self.state.epoch_file.to_file());
-        for (name, file) in self
-            .state
-            .deleted
-            .files
-            .iter()
-            .chain(self.state.strays.iter())
-        {
+        for (name, file) in self.state.deleted.files.iter().chain(self.state.strays.iter()) {
             files.insert(name.clone(), file.clone());
         }
         files
@@ -209,17 +198,12 @@ impl Log {
 
     /// The greatest leader epoch, which a follower sends as its last fetched epoch.
     pub fn latest_epoch(&self) -> Option<i32> {
-        self.state
-            .epochs
-            .latest()
-            .map(|entry: EpochEntry| entry.epoch)
+        self.state.epochs.latest().map(|entry: EpochEntry| entry.epoch)
     }
 
     /// Where an epoch ends in this log; `None` when this log cannot say.
     pub fn end_offset_for_epoch(&self, epoch: i32) -> Option<EpochEndOffset> {
-        self.state
-            .epochs
-            .end_offset_for(epoch, self.log_end_offset())
+        self.state.epochs.end_offset_for(epoch, self.log_end_offset())
     }
 
     /// What is remembered of producers.
@@ -339,26 +323,13 @@ impl Log {
 
     /// When the next delayed deletion is due.
     pub fn next_deletion_ms(&self) -> Option<i64> {
-        self.state
-            .deleted
-            .tasks
-            .iter()
-            .map(|task| task.due_ms)
-            .min()
+        self.state.deleted.tasks.iter().map(|task| task.due_ms).min()
     }
 
     /// Forgets producers that were silent for `producer.id.expiration.ms`.
     pub fn expire_producers(&mut self, now_ms: i64, expiration_ms: i64) {
-        if self
-            .state
-            .producers
-            .state
-            .has_expired(now_ms, expiration_ms)
-        {
-            self.state
-                .producers
-                .state_mut()
-                .expire(now_ms, expiration_ms);
+        if self.state.producers.state.has_expired(now_ms, expiration_ms) {
+            self.state.producers.state_mut().expire(now_ms, expiration_ms);
         }
     }
 
@@ -404,14 +375,8 @@ fn segment_files(segment: &Segment) -> Vec<(String, File)> {
     let modified = segment.log.modified_ms();
     let mut files = vec![
         (file_name(base, "log"), segment.log.to_file()),
-        (
-            file_name(base, "index"),
-            segment.offset_index.to_file(modified),
-        ),
-        (
-            file_name(base, "timeindex"),
-            segment.time_index.to_file(modified),
-        ),
+        (file_name(base, "index"), segment.offset_index.to_file(modified)),
+        (file_name(base, "timeindex"), segment.time_index.to_file(modified)),
     ];
     files.extend(
         segment
@@ -433,12 +398,7 @@ impl EpochFile {
 }
 
 impl State {
-    pub(crate) fn with_segments(
-        closed: Vec<Segment>,
-        active: Segment,
-        start: i64,
-        now_ms: i64,
-    ) -> State {
+    pub(crate) fn with_segments(closed: Vec<Segment>, active: Segment, start: i64, now_ms: i64) -> State {
         let closed_size = closed.iter().map(|segment| u64::from(segment.size())).sum();
         State {
             closed: Arc::new(
@@ -496,9 +456,7 @@ impl State {
         if self.active.base_offset() <= offset {
             return Some(&self.active);
         }
-        let above = self
-            .closed
-            .partition_point(|segment| segment.base_offset() <= offset);
+        let above = self.closed.partition_point(|segment| segment.base_offset() <= offset);
         above.checked_sub(1).map(|index| &**self.closed[index])
     }
 
@@ -528,10 +486,7 @@ impl State {
     /// Takes the oldest segments out, never the active one.
     pub(crate) fn take_oldest(&mut self, count: usize) -> Vec<Arc<Cached<Segment>>> {
         let gone: Vec<_> = Arc::make_mut(&mut self.closed).drain(..count).collect();
-        self.closed_size -= gone
-            .iter()
-            .map(|segment| u64::from(segment.size()))
-            .sum::<u64>();
+        self.closed_size -= gone.iter().map(|segment| u64::from(segment.size())).sum::<u64>();
         gone
     }
 
@@ -556,42 +511,22 @@ impl State {
     }
 
     /// Marks the files of segments as `.deleted`, to be removed after the delay.
-    pub(crate) fn delete_segment_files(
-        &mut self,
-        segments: &[Arc<Cached<Segment>>],
-        config: &LogConfig,
-        now_ms: i64,
-    ) {
+    pub(crate) fn delete_segment_files(&mut self, segments: &[Arc<Cached<Segment>>], config: &LogConfig, now_ms: i64) {
         if segments.is_empty() {
             return;
         }
-        let files = segments
-            .iter()
-            .flat_map(|segment| segment_files(segment))
-            .collect();
+        let files = segments.iter().flat_map(|segment| segment_files(segment)).collect();
         self.delete_files(files, config, now_ms);
     }
 
     /// Marks the producer snapshots of segments as `.deleted`, to be removed after the delay.
-    pub(crate) fn delete_snapshots(
-        &mut self,
-        segments: &[Arc<Cached<Segment>>],
-        config: &LogConfig,
-        now_ms: i64,
-    ) {
+    pub(crate) fn delete_snapshots(&mut self, segments: &[Arc<Cached<Segment>>], config: &LogConfig, now_ms: i64) {
         let mut files = Vec::new();
         for segment in segments {
-            if self
-                .producers
-                .snapshots
-                .contains_key(&segment.base_offset())
-                && let Some(snapshot) =
-                    Arc::make_mut(&mut self.producers.snapshots).remove(&segment.base_offset())
+            if self.producers.snapshots.contains_key(&segment.base_offset())
+                && let Some(snapshot) = Arc::make_mut(&mut self.producers.snapshots).remove(&segment.base_offset())
             {
-                files.push((
-                    file_name(segment.base_offset(), "snapshot"),
-                    snapshot.to_file(),
-                ));
+                files.push((file_name(segment.base_offset(), "snapshot"), snapshot.to_file()));
             }
         }
         if !files.is_empty() {
@@ -683,9 +618,7 @@ impl State {
 
     fn settle_transactions(&mut self) {
         if self.producers.state.waits_for_high_watermark() {
-            self.producers
-                .state_mut()
-                .on_high_watermark(self.high_watermark.offset);
+            self.producers.state_mut().on_high_watermark(self.high_watermark.offset);
         }
         self.refresh_first_unstable();
     }
@@ -703,19 +636,15 @@ impl State {
     /// Recomputes the first unstable offset (`maybeIncrementFirstUnstableOffset`).
     pub(crate) fn refresh_first_unstable(&mut self) {
         let first = self.producers.state.first_unstable_offset();
-        self.first_unstable_offset = first.map(|offset| {
-            self.resolve_offset(offset.max(self.log_start_offset))
-                .unwrap_or(offset)
-        });
+        self.first_unstable_offset =
+            first.map(|offset| self.resolve_offset(offset.max(self.log_start_offset)).unwrap_or(offset));
     }
 }
 
 impl Fingerprint for State {
     fn fingerprint(&self, encoder: &mut Encoder) {
         encoder.len(self.closed.len());
-        self.closed
-            .iter()
-            .for_each(|segment| encoder.u128(segment.digest()));
+        self.closed.iter().for_each(|segment| encoder.u128(segment.digest()));
         encoder.u128(self.active.digest());
         encoder.i64(self.log_start_offset);
         encoder.i64(self.log_end_offset);

@@ -25,15 +25,9 @@ pub struct Truncated {
 impl Log {
     /// Cuts the log so that its end is the offset. `None` when the offset is not below the log end: then nothing
     /// goes but epochs that begin at or above it. It may cut below the high watermark, which then follows.
-    pub fn truncate_to(
-        &mut self,
-        offset: i64,
-        config: &LogConfig,
-        now_ms: i64,
-    ) -> Option<Truncated> {
+    pub fn truncate_to(&mut self, offset: i64, config: &LogConfig, now_ms: i64) -> Option<Truncated> {
         if offset >= self.log_end_offset() {
-            self.state
-                .truncate_epochs(|epochs| epochs.truncate_from_end(offset));
+            self.state.truncate_epochs(|epochs| epochs.truncate_from_end(offset));
             return None;
         }
         if self.state.first_base_offset() > offset {
@@ -85,10 +79,7 @@ impl Log {
         state.producers = ProducerFiles::starting_at(offset);
         state.log_start_offset = log_start_offset.unwrap_or(offset);
         state.rebuild_producers(offset, Reload::Running, config, now_ms);
-        state.take_high_watermark(Watermark {
-            offset,
-            resolved: true,
-        });
+        state.take_high_watermark(Watermark { offset, resolved: true });
         state.recovery_point = state.recovery_point.min(offset);
         truncated
     }
@@ -114,10 +105,7 @@ impl State {
     fn batches_from(&self, offset: i64) -> Vec<Batch> {
         let batches = self.active().log().batches();
         let index = batches.partition_point(|placed| placed.batch.last_offset() < offset);
-        batches
-            .iter_from(index)
-            .map(|placed| placed.batch.clone())
-            .collect()
+        batches.iter_from(index).map(|placed| placed.batch.clone()).collect()
     }
 
     pub(crate) fn increment_log_start(&mut self, offset: i64) -> Result<bool, Refusal> {
@@ -142,23 +130,10 @@ impl State {
     }
 
     /// Brings the producer state to a log end, from the newest usable snapshot and the batches behind it.
-    pub(crate) fn rebuild_producers(
-        &mut self,
-        end: i64,
-        reload: Reload,
-        config: &LogConfig,
-        now_ms: i64,
-    ) {
+    pub(crate) fn rebuild_producers(&mut self, end: i64, reload: Reload, config: &LogConfig, now_ms: i64) {
         let mut producers = std::mem::take(&mut self.producers);
         let segments: Vec<&Segment> = self.segments().collect();
-        producers.rebuild(
-            &segments,
-            self.log_start_offset,
-            end,
-            reload,
-            config,
-            now_ms,
-        );
+        producers.rebuild(&segments, self.log_start_offset, end, reload, config, now_ms);
         self.producers = producers;
     }
 }

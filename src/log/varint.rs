@@ -68,11 +68,7 @@ mod tests {
         for (value, bytes) in cases {
             let mut out = Vec::new();
             write(&mut out, value);
-            assert_eq!(
-                (out.as_slice(), size(value)),
-                (bytes, bytes.len()),
-                "{value}"
-            );
+            assert_eq!((out.as_slice(), size(value)), (bytes, bytes.len()), "{value}");
             let (mut as_int, mut as_long) = (bytes, bytes);
             assert_eq!(read_int(&mut as_int), Some(value as i32));
             assert_eq!(read_long(&mut as_long), Some(value));
@@ -81,10 +77,7 @@ mod tests {
         for value in [i64::MIN, i64::MAX, i64::from(i32::MIN)] {
             let mut out = Vec::new();
             write(&mut out, value);
-            assert_eq!(
-                (read_long(&mut out.as_slice()), out.len()),
-                (Some(value), size(value))
-            );
+            assert_eq!((read_long(&mut out.as_slice()), out.len()), (Some(value), size(value)));
         }
         assert_eq!(read_int(&mut [0x80u8, 0x80].as_slice()), None);
     }

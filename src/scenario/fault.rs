@@ -45,11 +45,7 @@ impl fmt::Display for Found {
 /// Words of a binary or endless file would make a message that nobody can read.
 fn shortened(word: &str) -> String {
     const LONGEST: usize = 60;
-    let mut printable: String = word
-        .chars()
-        .flat_map(char::escape_debug)
-        .take(LONGEST + 1)
-        .collect();
+    let mut printable: String = word.chars().flat_map(char::escape_debug).take(LONGEST + 1).collect();
     if printable.chars().count() > LONGEST {
         printable.pop();
         printable.push('…');

@@ -4,10 +4,9 @@
 //! say what was expected and what was found.
 
 use super::ast::{
-    Act, Brokers, Condition, Configured, CopyPlace, Data, Destination, Direction, Directory,
-    Expectation, Host, Keep, Layout, Micros, Node, Nodes, Outcome, Partition, PartitionFact,
-    Polling, Process, RecordName, Replica, Replicas, ResetTo, Script, SeekTo, Sending, Sense,
-    Setting, Statement, Subject, Value, WriteBack,
+    Act, Brokers, Condition, Configured, CopyPlace, Data, Destination, Direction, Directory, Expectation, Host, Keep,
+    Layout, Micros, Node, Nodes, Outcome, Partition, PartitionFact, Polling, Process, RecordName, Replica, Replicas,
+    ResetTo, Script, SeekTo, Sending, Sense, Setting, Statement, Subject, Value, WriteBack,
 };
 use crate::config::print_duration;
 use std::fmt::{self, Display, Formatter};
@@ -127,11 +126,7 @@ impl Display for Statement {
             Statement::Rules(rules) => write!(f, " replication={rules}"),
             Statement::Brokers { count, configs } => write!(f, " {count}{}", Configs(configs)),
             Statement::Broker { brokers, configs } => write!(f, " {brokers}{}", Configs(configs)),
-            Statement::Topic {
-                name,
-                layout,
-                configs,
-            } => {
+            Statement::Topic { name, layout, configs } => {
                 write!(f, " {name}{layout}{}", Configs(configs))
             }
             Statement::Producer { name, configs } => write!(f, " {name}{}", Configs(configs)),
@@ -151,11 +146,7 @@ impl Display for Statement {
             }
             Statement::Step(count) => count.map_or(Ok(()), |count| write!(f, " {count}")),
             Statement::Deliver { kind, from, to } => write!(f, " {kind} from {from} to {to}"),
-            Statement::Fire {
-                timer,
-                node,
-                partition,
-            } => {
+            Statement::Fire { timer, node, partition } => {
                 write!(f, " {timer} at {node}")?;
                 then(f, partition.as_ref())
             }
@@ -217,9 +208,9 @@ struct Configs<'a>(&'a [Setting]);
 
 impl Display for Configs<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|Setting { name, value }| {
-            write!(f, " {name}={}", Quoted(value.as_bytes(), &[]))
-        })
+        self.0
+            .iter()
+            .try_for_each(|Setting { name, value }| write!(f, " {name}={}", Quoted(value.as_bytes(), &[])))
     }
 }
 
@@ -248,8 +239,7 @@ impl Display for Quoted<'_> {
 }
 
 fn is_bare(text: &str) -> bool {
-    let has_meaning =
-        |sign: char| sign.is_whitespace() || sign.is_control() || ",=#\"\\".contains(sign);
+    let has_meaning = |sign: char| sign.is_whitespace() || sign.is_control() || ",=#\"\\".contains(sign);
     !text.is_empty() && !text.starts_with("hex:") && !text.contains(has_meaning)
 }
 
@@ -338,16 +328,12 @@ impl Display for Nodes {
 impl Display for Layout {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Layout::Counts {
-                partitions,
-                replicas,
-            } => {
+            Layout::Counts { partitions, replicas } => {
                 optional(f, "partitions", partitions.as_ref())?;
                 optional(f, "replicas", replicas.as_ref())
             }
             Layout::Assigned(partitions) => {
-                let brokers: Vec<String> =
-                    partitions.iter().map(|brokers| joined(brokers)).collect();
+                let brokers: Vec<String> = partitions.iter().map(|brokers| joined(brokers)).collect();
                 write!(f, " assign={}", brokers.join("/"))
             }
         }
@@ -406,16 +392,9 @@ impl Display for Act {
                 to,
             } => write!(f, " {consumer} {partition} {to}"),
             Act::Close(name) | Act::DeleteTopic(name) => write!(f, " {name}"),
-            Act::Reset {
-                group,
-                partition,
-                to,
-            } => write!(f, " {group} {partition} {to}"),
+            Act::Reset { group, partition, to } => write!(f, " {group} {partition} {to}"),
             Act::Elect { partition, kind } => write!(f, " {partition} {kind}"),
-            Act::Reassign {
-                partition,
-                replicas,
-            } => write!(f, " {partition} {}", joined(replicas)),
+            Act::Reassign { partition, replicas } => write!(f, " {partition} {}", joined(replicas)),
             Act::DeleteRecords { partition, offset } => write!(f, " {partition} {offset}"),
             Act::Partitions { topic, count } => write!(f, " {topic} {count}"),
             Act::CheckRetention(brokers) => {
@@ -449,10 +428,7 @@ impl Act {
                 write!(f, " {brokers}")?;
                 keep.iter().try_for_each(|keep| write!(f, " keep={keep}"))
             }
-            Act::Stop(brokers)
-            | Act::Wipe(brokers)
-            | Act::Pause(brokers)
-            | Act::Resume(brokers) => {
+            Act::Stop(brokers) | Act::Wipe(brokers) | Act::Pause(brokers) | Act::Resume(brokers) => {
                 write!(f, " {brokers}")
             }
             Act::Cut {
@@ -470,12 +446,7 @@ impl Act {
             } => write!(f, " {a} from {b}"),
             Act::HealAll => f.write_str(" all"),
             Act::Slow { brokers, factor } => write!(f, " {brokers} factor={factor}"),
-            Act::Drop {
-                kind,
-                from,
-                to,
-                next,
-            } => {
+            Act::Drop { kind, from, to, next } => {
                 write!(f, " {kind} from {from} to {to}")?;
                 optional(f, "next", next.as_ref())
             }

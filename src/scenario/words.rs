@@ -67,10 +67,7 @@ impl Word {
     }
 
     fn slice(&self, from: usize, to: usize) -> Word {
-        let before = self.bytes[..from]
-            .iter()
-            .filter(|byte| (**byte as i8) >= -64)
-            .count();
+        let before = self.bytes[..from].iter().filter(|byte| (**byte as i8) >= -64).count();
         Word {
             column: self.column + u32::try_from(before).unwrap_or(0),
             bytes: self.bytes[from..to].to_vec(),
@@ -195,8 +192,7 @@ impl Reader<'_> {
 
     fn escape(&mut self, word: &mut Word) -> Result<(), Wrong> {
         let at = self.column;
-        let wrong =
-            |found: String| Wrong::new(at, Found::Word(found), "one of \\\" \\\\ \\n \\xHH");
+        let wrong = |found: String| Wrong::new(at, Found::Word(found), "one of \\\" \\\\ \\n \\xHH");
         match self.next() {
             Some('"') => word.push(b'"', true),
             Some('\\') => word.push(b'\\', true),
@@ -204,18 +200,13 @@ impl Reader<'_> {
             Some('x') => {
                 let digits: String = [self.next(), self.next()].into_iter().flatten().collect();
                 let byte = Some(&digits)
-                    .filter(|digits| {
-                        digits.len() == 2 && digits.bytes().all(|d| d.is_ascii_hexdigit())
-                    })
+                    .filter(|digits| digits.len() == 2 && digits.bytes().all(|d| d.is_ascii_hexdigit()))
                     .and_then(|digits| u8::from_str_radix(digits, 16).ok())
                     .ok_or_else(|| wrong(format!("\\x{digits}")))?;
                 word.push(byte, true);
             }
             other => {
-                return Err(wrong(format!(
-                    "\\{}",
-                    other.map(String::from).unwrap_or_default()
-                )));
+                return Err(wrong(format!("\\{}", other.map(String::from).unwrap_or_default())));
             }
         }
         Ok(())

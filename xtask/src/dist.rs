@@ -27,12 +27,7 @@ pub enum Compression {
 }
 
 /// Writes the page into `folder` and removes from it what no longer belongs there.
-pub fn assemble(
-    workspace: &Workspace,
-    program: &Program,
-    folder: &Path,
-    compression: Compression,
-) -> Result<()> {
+pub fn assemble(workspace: &Workspace, program: &Program, folder: &Path, compression: Compression) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut dist = Dist {
         root: &workspace.root,
@@ -40,8 +35,7 @@ pub fn assemble(
         written: BTreeSet::new(),
     };
     let source = workspace.root.join("index.html");
-    let html =
-        fs::read_to_string(&source).with_context(|| format!("cannot read {}", source.display()))?;
+    let html = fs::read_to_string(&source).with_context(|| format!("cannot read {}", source.display()))?;
     let mut page = String::with_capacity(html.len());
     for (number, line) in html.lines().enumerate() {
         let place = || format!("index.html, line {}", number + 1);
@@ -70,11 +64,7 @@ impl Dist<'_> {
         Ok(match (element.name, element.get("rel")) {
             ("script", _) => {
                 let name = self.hashed(element.need("src")?)?;
-                let defer = if element.get("defer").is_some() {
-                    " defer"
-                } else {
-                    ""
-                };
+                let defer = if element.get("defer").is_some() { " defer" } else { "" };
                 format!("  <script src=\"./{name}\"{defer}></script>")
             }
             ("link", Some("css")) => {
@@ -120,8 +110,7 @@ impl Dist<'_> {
     }
 
     fn hashed(&mut self, path: &str) -> Result<String> {
-        let bytes =
-            fs::read(self.root.join(path)).with_context(|| format!("cannot read {path}"))?;
+        let bytes = fs::read(self.root.join(path)).with_context(|| format!("cannot read {path}"))?;
         let (stem, extension) = path
             .rsplit('/')
             .next()
@@ -138,9 +127,7 @@ impl Dist<'_> {
 
     fn copy(&mut self, from: &Path, to: &Path) -> Result<()> {
         if from.is_dir() {
-            for entry in
-                fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))?
-            {
+            for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
                 let entry = entry?;
                 self.copy(&entry.path(), &to.join(entry.file_name()))?;
             }
@@ -176,13 +163,10 @@ impl Dist<'_> {
             .cloned()
             .collect();
         if !todo.is_empty() {
-            step("Compressing it", || {
-                todo.iter().try_for_each(|path| compress(path))
-            })?;
+            step("Compressing it", || todo.iter().try_for_each(|path| compress(path)))?;
         }
         for path in self.written.clone() {
-            self.written
-                .extend([packed(&path, "br"), packed(&path, "gz")]);
+            self.written.extend([packed(&path, "br"), packed(&path, "gz")]);
         }
         Ok(())
     }
@@ -194,8 +178,7 @@ impl Dist<'_> {
                 if path.is_dir() {
                     sweep(&path, keep)?;
                 } else if !keep.contains(&path) {
-                    fs::remove_file(&path)
-                        .with_context(|| format!("cannot remove {}", path.display()))?;
+                    fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
                 }
             }
             Ok(())
@@ -218,8 +201,7 @@ fn compress(path: &Path) -> Result<()> {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     gzip.write_all(&bytes)?;
     fs::write(packed(path, "gz"), gzip.finish()?)?;
-    fs::write(packed(path, "br"), brotli(&bytes)?)
-        .with_context(|| format!("cannot write beside {}", path.display()))
+    fs::write(packed(path, "br"), brotli(&bytes)?).with_context(|| format!("cannot write beside {}", path.display()))
 }
 
 /// `bytes` as brotli makes them at its best, which is what the budget of the first load is counted in.
@@ -305,11 +287,7 @@ mod tests {
         assert_eq!(read.name, "link");
         assert_eq!(
             read.attributes,
-            [
-                ("data-trunk", ""),
-                ("rel", "css"),
-                ("href", "static/app.css")
-            ]
+            [("data-trunk", ""), ("rel", "css"), ("href", "static/app.css")]
         );
         let read = element(r#"<script data-trunk src="static/boot.js" defer></script>"#)
             .unwrap()

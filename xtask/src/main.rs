@@ -44,9 +44,7 @@ fn command() -> Command {
 fn run(matches: &ArgMatches) -> Result<ExitCode> {
     match matches.subcommand() {
         Some(("serve", options)) => {
-            let port = *options
-                .get_one::<u16>("port")
-                .expect("the port has a default");
+            let port = *options.get_one::<u16>("port").expect("the port has a default");
             let kind = if options.get_flag("dev") {
                 page::Kind::Dev
             } else {

@@ -121,9 +121,7 @@ fn add_target(workspace: &Workspace) -> Result<()> {
         )
     })?;
     if !has_target() {
-        bail!(
-            "rustup added {TARGET} to another Rust than the one in use: make rustup's cargo the first on the path"
-        );
+        bail!("rustup added {TARGET} to another Rust than the one in use: make rustup's cargo the first on the path");
     }
     Ok(())
 }
@@ -147,9 +145,7 @@ fn bind(wasm: &Path, folder: &Path, kind: Kind) -> Result<()> {
 /// emits, the page is the same and some percent larger.
 fn optimise(wasm: &Path) -> Result<()> {
     let Some(version) = workspace::ask(Command::new("wasm-opt").arg("--version")) else {
-        eprintln!(
-            "» Leaving out wasm-opt, which is not installed (binaryen): the page is a little larger without it"
-        );
+        eprintln!("» Leaving out wasm-opt, which is not installed (binaryen): the page is a little larger without it");
         return Ok(());
     };
     let smaller = wasm.with_extension("opt.wasm");
@@ -171,9 +167,7 @@ fn optimise(wasm: &Path) -> Result<()> {
         workspace::run(&mut command)
     });
     match done {
-        Ok(()) => {
-            std::fs::rename(&smaller, wasm).context("cannot replace the engine by the smaller one")
-        }
+        Ok(()) => std::fs::rename(&smaller, wasm).context("cannot replace the engine by the smaller one"),
         Err(error) => {
             eprintln!("  left as it was: {error:#} (a newer binaryen may do it)");
             Ok(())

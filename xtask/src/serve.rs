@@ -28,10 +28,7 @@ pub fn run(port: u16, kind: Kind) -> Result<ExitCode> {
     let workspace = Workspace::find()?;
     let seen = snapshot(&workspace);
     let running = server::start(listener, make(&workspace, kind)?)?;
-    eprintln!(
-        "» Ready after {:.0} s. Ctrl+C ends it.",
-        begun.elapsed().as_secs_f32()
-    );
+    eprintln!("» Ready after {:.0} s. Ctrl+C ends it.", begun.elapsed().as_secs_f32());
     println!("{}", running.address);
     match kind {
         Kind::Page => loop {
@@ -45,11 +42,7 @@ pub fn run(port: u16, kind: Kind) -> Result<ExitCode> {
 pub fn make(workspace: &Workspace, kind: Kind) -> Result<Site> {
     let program = page::build(workspace, kind)?;
     let (folder, compression, reload) = match kind {
-        Kind::Page => (
-            workspace.root.join("dist"),
-            Compression::Best,
-            Reload::Never,
-        ),
+        Kind::Page => (workspace.root.join("dist"), Compression::Best, Reload::Never),
         Kind::Dev => (
             workspace.target.join("xtask").join("dist-dev"),
             Compression::None,
@@ -90,9 +83,7 @@ type Snapshot = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 fn snapshot(workspace: &Workspace) -> Snapshot {
     fn add(path: &Path, snapshot: &mut Snapshot) {
         if let Ok(entries) = fs::read_dir(path) {
-            entries
-                .flatten()
-                .for_each(|entry| add(&entry.path(), snapshot));
+            entries.flatten().for_each(|entry| add(&entry.path(), snapshot));
         } else if let Ok(metadata) = fs::metadata(path) {
             snapshot.insert(path.to_owned(), (metadata.modified().ok(), metadata.len()));
         }

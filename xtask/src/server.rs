@@ -164,8 +164,7 @@ pub fn listen(port: u16) -> Result<TcpListener> {
 /// Serves `site` on threads of its own.
 pub fn start(listener: TcpListener, site: Site) -> Result<Running> {
     let address = format!("http://{}/", listener.local_addr()?);
-    let server = Server::from_listener(listener, None)
-        .map_err(|error| anyhow::anyhow!("cannot serve: {error}"))?;
+    let server = Server::from_listener(listener, None).map_err(|error| anyhow::anyhow!("cannot serve: {error}"))?;
     let server = Arc::new(server);
     let shared = Arc::new(Shared {
         site: Mutex::new((1, Arc::new(site))),
@@ -193,16 +192,10 @@ fn answer(request: Request, shared: &Arc<Shared>) {
     }
     match path {
         "/~version" => {
-            let held = query
-                .strip_prefix("held=")
-                .and_then(|held| held.parse().ok());
+            let held = query.strip_prefix("held=").and_then(|held| held.parse().ok());
             let shared = Arc::clone(shared);
             // It may wait for long, so it must not hold one of the few threads.
-            thread::spawn(move || {
-                request
-                    .respond(text(200, &version(&shared, held).to_string()))
-                    .ok()
-            });
+            thread::spawn(move || request.respond(text(200, &version(&shared, held).to_string())).ok());
         }
         "/~reload.js" => {
             let script = text(200, RELOAD).with_header(header("Content-Type", "text/javascript"));
@@ -229,13 +222,8 @@ fn version(shared: &Shared, held: Option<u64>) -> u64 {
 
 fn respond(request: Request, file: &File) {
     let asked = |name: &'static str| {
-        let found = request
-            .headers()
-            .iter()
-            .find(|header| header.field.equiv(name));
-        found
-            .map(|header| header.value.as_str().to_owned())
-            .unwrap_or_default()
+        let found = request.headers().iter().find(|header| header.field.equiv(name));
+        found.map(|header| header.value.as_str().to_owned()).unwrap_or_default()
     };
     let mut headers = vec![
         header("ETag", &file.tag),
@@ -278,28 +266,16 @@ fn respond(request: Request, file: &File) {
         _ => &file.plain,
     };
     let length = body.len();
-    let response = Response::new(
-        200.into(),
-        headers,
-        Cursor::new(body.clone()),
-        Some(length),
-        None,
-    );
+    let response = Response::new(200.into(), headers, Cursor::new(body.clone()), Some(length), None);
     // A body with a known length is sent with that length, not in chunks.
-    request
-        .respond(response.with_chunked_threshold(usize::MAX))
-        .ok();
+    request.respond(response.with_chunked_threshold(usize::MAX)).ok();
 }
 
 /// Whether the client takes `encoding`: it names it, and not with a weight of nothing.
 fn accepts(encodings: &str, encoding: &str) -> bool {
     encodings.split(',').any(|offer| {
         let (name, weight) = offer.split_once(';').unwrap_or((offer, ""));
-        let refused = weight
-            .trim()
-            .strip_prefix("q=")
-            .and_then(|q| q.parse::<f32>().ok())
-            == Some(0.0);
+        let refused = weight.trim().strip_prefix("q=").and_then(|q| q.parse::<f32>().ok()) == Some(0.0);
         name.trim().eq_ignore_ascii_case(encoding) && !refused
     })
 }

@@ -18,16 +18,9 @@ impl Workspace {
     /// Asks cargo, which knows about `CARGO_TARGET_DIR` and configuration files.
     pub fn find() -> Result<Self> {
         // At run time rather than compile time: a target folder may be shared by two clones.
-        let package = std::env::var_os("CARGO_MANIFEST_DIR")
-            .unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let output = Command::new(cargo())
-            .args([
-                "metadata",
-                "--no-deps",
-                "--format-version",
-                "1",
-                "--manifest-path",
-            ])
+            .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
             .arg(Path::new(&package).join("Cargo.toml"))
             .stderr(Stdio::inherit())
             .output()
@@ -58,10 +51,8 @@ impl Workspace {
     /// The version of `package` that `Cargo.lock` holds.
     pub fn locked_version(&self, package: &str) -> Result<String> {
         let path = self.root.join("Cargo.lock");
-        let lock = std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        locked_version(&lock, package)
-            .with_context(|| format!("Cargo.lock does not name {package}"))
+        let lock = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        locked_version(&lock, package).with_context(|| format!("Cargo.lock does not name {package}"))
     }
 }
 
@@ -70,9 +61,7 @@ fn cargo() -> std::ffi::OsString {
 }
 
 fn locked_version(lock: &str, package: &str) -> Option<String> {
-    let mut lines = lock
-        .lines()
-        .skip_while(|line| *line != format!("name = \"{package}\""));
+    let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{package}\""));
     let version = lines.nth(1)?.strip_prefix("version = \"")?;
     Some(version.trim_end_matches('"').to_owned())
 }
@@ -101,11 +90,7 @@ pub fn ask(command: &mut Command) -> Option<String> {
 /// The command as one would type it.
 pub fn line(command: &Command) -> String {
     let mut words = vec![name(command)];
-    words.extend(
-        command
-            .get_args()
-            .map(|word| word.to_string_lossy().into_owned()),
-    );
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     words.join(" ")
 }
 
@@ -135,14 +120,8 @@ mod tests {
     fn the_locked_version_is_that_of_the_very_package() {
         let lock = "[[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\nsource = \"registry\"\n\n\
                     [[package]]\nname = \"wasm-bindgen-shared\"\nversion = \"0.2.131\"\n";
-        assert_eq!(
-            locked_version(lock, "wasm-bindgen").as_deref(),
-            Some("0.2.130")
-        );
-        assert_eq!(
-            locked_version(lock, "wasm-bindgen-shared").as_deref(),
-            Some("0.2.131")
-        );
+        assert_eq!(locked_version(lock, "wasm-bindgen").as_deref(), Some("0.2.130"));
+        assert_eq!(locked_version(lock, "wasm-bindgen-shared").as_deref(), Some("0.2.131"));
         assert_eq!(locked_version(lock, "wasm"), None);
     }
 }

@@ -4,9 +4,7 @@
 //! Left out are network, security, quotas, tiered storage, share groups and streams: nothing in the model could act on them.
 //! Mirrors `KafkaConfig`; a test compares every row with what was read from Kafka's own definitions.
 
-use crate::config::def::{
-    Def, DefaultValue::*, Valid::*, boolean, double, int, list, long, short, string,
-};
+use crate::config::def::{Def, DefaultValue::*, Valid::*, boolean, double, int, list, long, short, string};
 
 /// The rows, in alphabetical order.
 #[rustfmt::skip] // A table is read along its columns.

@@ -10,12 +10,7 @@ use super::error::ConfigError;
 
 impl Scope {
     /// Every scope, in the order in which an error looks for a name in the others.
-    pub const ALL: [Scope; 4] = [
-        Scope::Topic,
-        Scope::Broker,
-        Scope::Producer,
-        Scope::Consumer,
-    ];
+    pub const ALL: [Scope; 4] = [Scope::Topic, Scope::Broker, Scope::Producer, Scope::Consumer];
 
     /// All configs of this scope, in alphabetical order.
     pub fn configs(self) -> &'static [Def] {
@@ -39,7 +34,6 @@ impl Scope {
     /// # Errors
     /// An unknown name: the error says the nearest one, or where the name would be at home.
     pub fn lookup(self, name: &str) -> Result<&'static Def, ConfigError> {
-        self.find(name)
-            .ok_or_else(|| ConfigError::unknown(self, name))
+        self.find(name).ok_or_else(|| ConfigError::unknown(self, name))
     }
 }

@@ -3,9 +3,7 @@
 //! `synonym` names the broker config that supplies the default. All of them can be changed while the topic is in use.
 //! Mirrors `LogConfig`; a test compares every row with what was read from Kafka's own definitions.
 
-use crate::config::def::{
-    Def, DefaultValue::*, Valid::*, boolean, double, int, list, long, string,
-};
+use crate::config::def::{Def, DefaultValue::*, Valid::*, boolean, double, int, list, long, string};
 
 /// The rows, in alphabetical order.
 #[rustfmt::skip] // A table is read along its columns.

@@ -13,10 +13,7 @@ fn worked_records() -> [Record; 2] {
         headers: vec![header],
         ..Record::new(Some(b"key-2"), None, 1700000000123)
     };
-    [
-        Record::new(Some(b"k1"), Some(b"hello"), 1700000000000),
-        second,
-    ]
+    [Record::new(Some(b"k1"), Some(b"hello"), 1700000000000), second]
 }
 
 #[test]
@@ -45,10 +42,7 @@ fn the_leader_changes_offset_and_epoch_and_keeps_the_checksum() {
         hex("00000000000003e8 00000050 00000005 02 a474c3c3")
     );
     assert_eq!(
-        stored
-            .records()
-            .map(|record| record.offset)
-            .collect::<Vec<_>>(),
+        stored.records().map(|record| record.offset).collect::<Vec<_>>(),
         [1000, 1001]
     );
     assert!(Batch::parse(&stored.to_bytes()).unwrap().is_valid());
@@ -110,10 +104,7 @@ fn sequences_wrap() {
         epoch: 0,
         base_sequence: 2147483646,
     };
-    assert_eq!(
-        Batch::build(&records, Some(stamp), Arc::default()).last_sequence(),
-        0
-    );
+    assert_eq!(Batch::build(&records, Some(stamp), Arc::default()).last_sequence(), 0);
 }
 
 #[test]

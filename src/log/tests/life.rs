@@ -2,12 +2,7 @@
 
 use super::*;
 
-fn load(
-    files: Files,
-    shutdown: Shutdown,
-    recovery_point: i64,
-    config: &LogConfig,
-) -> (Log, RecoveryReport) {
+fn load(files: Files, shutdown: Shutdown, recovery_point: i64, config: &LogConfig) -> (Log, RecoveryReport) {
     let args = LoadArgs {
         shutdown,
         recovery_point,
@@ -23,9 +18,7 @@ fn values(log: &Log) -> Vec<String> {
     let mut found = Vec::new();
     let mut next = log.log_start_offset();
     while next < log.log_end_offset() {
-        let fetched = log
-            .read(next, log.log_end_offset(), 1, FirstBatch::Whole)
-            .unwrap();
+        let fetched = log.read(next, log.log_end_offset(), 1, FirstBatch::Whole).unwrap();
         for record in fetched.batches.iter().flat_map(|batch| batch.records()) {
             found.push(String::from_utf8_lossy(record.value.unwrap()).into_owned());
         }
@@ -40,9 +33,7 @@ fn five_batches_of_72_bytes_fill_a_segment_of_360() {
         segment_bytes: 360,
         ..LogConfig::default()
     });
-    let rolled: Vec<_> = (0..15)
-        .filter_map(|_| rig.append(&single("test", 0)).rolled)
-        .collect();
+    let rolled: Vec<_> = (0..15).filter_map(|_| rig.append(&single("test", 0)).rolled).collect();
     assert_eq!(rig.bases(), [0, 5, 10]);
     assert_eq!(
         rolled[0],
@@ -89,10 +80,7 @@ fn a_kill_keeps_what_was_written_and_a_power_loss_what_was_flushed() {
     files.flip(2, 65).unwrap();
     let (rotten, report) = load(files, Shutdown::Unclean, 0, &rig.config);
     assert_eq!(values(&rotten), ["0", "1"]);
-    assert_eq!(
-        (report.truncated, report.deleted_segments),
-        (Some((2, 138)), vec![4])
-    );
+    assert_eq!((report.truncated, report.deleted_segments), (Some((2, 138)), vec![4]));
     assert_eq!(report.dropped.len(), 3);
 }
 

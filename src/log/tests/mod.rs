@@ -12,10 +12,7 @@ fn hex(text: &str) -> Vec<u8> {
         .filter_map(|c| c.to_digit(16))
         .map(|digit| digit as u8)
         .collect();
-    digits
-        .chunks(2)
-        .map(|pair| pair[0] << 4 | pair[1])
-        .collect()
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
 /// A record without key: 72 bytes as a batch with the value `test`.
@@ -45,8 +42,7 @@ impl Rig {
     }
 
     fn append(&mut self, batch: &Batch) -> Appended {
-        self.try_append(batch)
-            .unwrap_or_else(|refusal| panic!("{refusal}"))
+        self.try_append(batch).unwrap_or_else(|refusal| panic!("{refusal}"))
     }
 
     fn try_append(&mut self, batch: &Batch) -> Result<Appended, Refusal> {

@@ -1,14 +1,13 @@
 //! What clients and operators do, and what fate does to them.
 
 use super::atoms::{
-    self, A_PARTITION, A_REPLICA, BROKERS, TIMESTAMP, as_partition, count, duration, is_number,
-    list, number, small_count, wrong,
+    self, A_PARTITION, A_REPLICA, BROKERS, TIMESTAMP, as_partition, count, duration, is_number, list, number,
+    small_count, wrong,
 };
 use super::cursor::Cursor;
 use super::statement::{only_setting, path};
 use crate::scenario::ast::{
-    Act, Brokers, Destination, Direction, Directory, Election, Keep, Nodes, Process, ResetTo,
-    SeekTo, Sending,
+    Act, Brokers, Destination, Direction, Directory, Election, Keep, Nodes, Process, ResetTo, SeekTo, Sending,
 };
 use crate::scenario::fault::Wrong;
 use crate::scenario::words::Word;
@@ -47,10 +46,7 @@ fn operators_act(verb: &str, cursor: &mut Cursor) -> Result<Option<Act>, Wrong> 
         },
         "reassign" => Act::Reassign {
             partition: atoms::partition(cursor.next(A_PARTITION)?)?,
-            replicas: list(
-                cursor.next("brokers with commas between them")?,
-                atoms::broker,
-            )?,
+            replicas: list(cursor.next("brokers with commas between them")?, atoms::broker)?,
         },
         "delete-records" => Act::DeleteRecords {
             partition: atoms::partition(cursor.next(A_PARTITION)?)?,
@@ -118,15 +114,7 @@ fn optional<T>(
     Ok(value)
 }
 
-const SEND_SETTINGS: &[&str] = &[
-    "key",
-    "value",
-    "timestamp",
-    "header.NAME",
-    "count",
-    "every",
-    "to",
-];
+const SEND_SETTINGS: &[&str] = &["key", "value", "timestamp", "header.NAME", "count", "every", "to"];
 
 fn send(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let producer = atoms::name(cursor.next("a producer's name")?)?;
@@ -185,9 +173,7 @@ fn seek(cursor: &mut Cursor) -> Result<Act, Wrong> {
         ("beginning", _) => SeekTo::Beginning,
         ("end", _) => SeekTo::End,
         (_, Some(time)) => SeekTo::Timestamp(time.parse().map_err(|_| wrong(word, TO))?),
-        (_, None) => SeekTo::Offset(
-            atoms::offset(word).map_err(|_| wrong(word, TO).near(["beginning", "end"]))?,
-        ),
+        (_, None) => SeekTo::Offset(atoms::offset(word).map_err(|_| wrong(word, TO).near(["beginning", "end"]))?),
     };
     Ok(Act::Seek {
         consumer,
@@ -204,15 +190,9 @@ fn reset(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let to = match word.plain() {
         Some("earliest") => ResetTo::Earliest,
         Some("latest") => ResetTo::Latest,
-        _ => ResetTo::Offset(
-            atoms::offset(word).map_err(|_| wrong(word, TO).near(["earliest", "latest"]))?,
-        ),
+        _ => ResetTo::Offset(atoms::offset(word).map_err(|_| wrong(word, TO).near(["earliest", "latest"]))?),
     };
-    Ok(Act::Reset {
-        group,
-        partition,
-        to,
-    })
+    Ok(Act::Reset { group, partition, to })
 }
 
 /// An offset, or -1, which means the high watermark as it does in Kafka.
@@ -261,11 +241,7 @@ fn start(cursor: &mut Cursor) -> Result<Act, Wrong> {
 fn power_off(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let brokers = atoms::brokers(cursor.next(BROKERS)?)?;
     let mut settings = cursor.settings()?;
-    let keep = settings
-        .take_all("keep")
-        .iter()
-        .map(kept)
-        .collect::<Result<_, _>>()?;
+    let keep = settings.take_all("keep").iter().map(kept).collect::<Result<_, _>>()?;
     settings.finish(&["keep"])?;
     Ok(Act::PowerOff { brokers, keep })
 }
@@ -273,10 +249,7 @@ fn power_off(cursor: &mut Cursor) -> Result<Act, Wrong> {
 fn kept(word: &Word) -> Result<Keep, Wrong> {
     match (word.plain(), word.split_once(b':')) {
         (Some("cache"), _) => Ok(Keep::Cache),
-        (_, Some((partition, offset))) => Ok(Keep::Below(
-            atoms::partition(&partition)?,
-            atoms::offset(&offset)?,
-        )),
+        (_, Some((partition, offset))) => Ok(Keep::Below(atoms::partition(&partition)?, atoms::offset(&offset)?)),
         _ => Err(wrong(word, "'cache' or an offset such as orders-0:5").near(["cache"])),
     }
 }
@@ -296,10 +269,7 @@ fn heal(cursor: &mut Cursor) -> Result<Act, Wrong> {
     let a = atoms::nodes(cursor.next("a node, several, or 'all'")?)?;
     match (a, cursor.take()) {
         (Nodes::AllBrokers, None) => Ok(Act::HealAll),
-        (a, Some(b)) => Ok(Act::Heal {
-            a,
-            b: atoms::nodes(b)?,
-        }),
+        (a, Some(b)) => Ok(Act::Heal { a, b: atoms::nodes(b)? }),
         (_, None) => Err(cursor.missing("another node, or several")),
     }
 }

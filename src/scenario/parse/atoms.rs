@@ -53,27 +53,19 @@ pub(super) fn one_of<T: Copy>(
 /// A value as text. What has signs of this grammar in it must stand in quotes.
 pub(super) fn text_value(word: &Word) -> Result<String, Wrong> {
     no_bare_signs(word)?;
-    word.text()
-        .map(str::to_string)
-        .ok_or_else(|| wrong(word, "UTF-8 text"))
+    word.text().map(str::to_string).ok_or_else(|| wrong(word, "UTF-8 text"))
 }
 
 /// That `,`, `=` and `#` stand in quotes.
 fn no_bare_signs(word: &Word) -> Result<(), Wrong> {
     match word.first_of(b",=#") {
         None => Ok(()),
-        Some(sign) => Err(wrong(
-            word,
-            format!("quotes around a value with '{sign}' in it"),
-        )),
+        Some(sign) => Err(wrong(word, format!("quotes around a value with '{sign}' in it"))),
     }
 }
 
 /// The items of a list with commas.
-pub(super) fn list<T>(
-    word: &Word,
-    read: impl Fn(&Word) -> Result<T, Wrong>,
-) -> Result<Vec<T>, Wrong> {
+pub(super) fn list<T>(word: &Word, read: impl Fn(&Word) -> Result<T, Wrong>) -> Result<Vec<T>, Wrong> {
     word.split(b',').iter().map(read).collect()
 }
 
@@ -95,9 +87,7 @@ pub(super) fn count(word: &Word) -> Result<u64, Wrong> {
 
 /// A number of partitions, or a factor.
 pub(super) fn small_count(word: &Word) -> Result<u32, Wrong> {
-    count(word)?
-        .try_into()
-        .map_err(|_| wrong(word, "a smaller number"))
+    count(word)?.try_into().map_err(|_| wrong(word, "a smaller number"))
 }
 
 /// An offset.
@@ -113,12 +103,7 @@ pub(super) fn duration(word: &Word) -> Result<Micros, Wrong> {
     word.plain()
         .and_then(parse_duration)
         .map(Micros)
-        .ok_or_else(|| {
-            wrong(
-                word,
-                "a duration with its unit, such as 250us 500ms 10s 5m 2h 7d",
-            )
-        })
+        .ok_or_else(|| wrong(word, "a duration with its unit, such as 250us 500ms 10s 5m 2h 7d"))
 }
 
 /// A size in bytes.
@@ -135,10 +120,7 @@ pub(super) fn name(word: &Word) -> Result<String, Wrong> {
         .filter(|plain| is_name(plain))
         .ok_or_else(|| wrong(word, "a name of small letters, digits and _"))?;
     if RESERVED.contains(&plain) {
-        return Err(wrong(
-            word,
-            "another name, because this one has a meaning of its own",
-        ));
+        return Err(wrong(word, "another name, because this one has a meaning of its own"));
     }
     Ok(plain.to_string())
 }
@@ -184,9 +166,7 @@ pub(super) fn partition(word: &Word) -> Result<Partition, Wrong> {
 
 /// A replica on one broker.
 pub(super) fn replica(word: &Word) -> Result<Replica, Wrong> {
-    let (left, right) = word
-        .split_once(b'@')
-        .ok_or_else(|| wrong(word, A_REPLICA))?;
+    let (left, right) = word.split_once(b'@').ok_or_else(|| wrong(word, A_REPLICA))?;
     Ok(Replica {
         partition: partition(&left)?,
         broker: broker(&right)?,
@@ -195,9 +175,7 @@ pub(super) fn replica(word: &Word) -> Result<Replica, Wrong> {
 
 /// Replicas on one or several brokers.
 pub(super) fn replicas(word: &Word) -> Result<Replicas, Wrong> {
-    let (left, right) = word
-        .split_once(b'@')
-        .ok_or_else(|| wrong(word, A_REPLICA))?;
+    let (left, right) = word.split_once(b'@').ok_or_else(|| wrong(word, A_REPLICA))?;
     Ok(Replicas {
         partition: partition(&left)?,
         brokers: brokers(&right)?,
@@ -226,13 +204,9 @@ pub(super) fn node(word: &Word) -> Result<Node, Wrong> {
         Some("*") => Ok(Node::Any),
         Some("controller") => Ok(Node::Controller),
         Some(text) if is_number(text) => broker(word).map(Node::Broker),
-        _ => name(word).map(Node::Client).map_err(|_| {
-            wrong(
-                word,
-                "a broker's number, 'controller', a client's name or '*'",
-            )
-            .near(["controller"])
-        }),
+        _ => name(word)
+            .map(Node::Client)
+            .map_err(|_| wrong(word, "a broker's number, 'controller', a client's name or '*'").near(["controller"])),
     }
 }
 
@@ -257,23 +231,16 @@ pub(super) fn data(word: &Word) -> Result<Data, Wrong> {
     }
     match word.plain().and_then(|plain| plain.strip_prefix("hex:")) {
         None => Ok(Data::Text(word.bytes().to_vec())),
-        Some(digits) => hex(digits).map(Data::Hex).ok_or_else(|| {
-            wrong(
-                word,
-                "bytes in hexadecimal, two digits each, such as hex:00ff",
-            )
-        }),
+        Some(digits) => hex(digits)
+            .map(Data::Hex)
+            .ok_or_else(|| wrong(word, "bytes in hexadecimal, two digits each, such as hex:00ff")),
     }
 }
 
 fn hex(digits: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = digits
         .chars()
-        .map(|digit| {
-            digit
-                .to_digit(16)
-                .and_then(|digit| u8::try_from(digit).ok())
-        })
+        .map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
         .collect::<Option<_>>()?;
     let pairs = digits.chunks_exact(2);
     pairs

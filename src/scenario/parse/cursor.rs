@@ -79,12 +79,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// One of the words of an enum.
-    pub fn one_of<T: Copy>(
-        &mut self,
-        what: &str,
-        all: &[T],
-        word_of: impl Fn(T) -> &'static str,
-    ) -> Result<T, Wrong> {
+    pub fn one_of<T: Copy>(&mut self, what: &str, all: &[T], word_of: impl Fn(T) -> &'static str) -> Result<T, Wrong> {
         atoms::one_of(self.next(what)?, what, all, word_of)
     }
 
@@ -95,9 +90,7 @@ impl<'a> Cursor<'a> {
             return None;
         };
         // `never within N` is a value.
-        let is_value = before
-            .last()
-            .is_some_and(|last| last.plain() == Some("never"));
+        let is_value = before.last().is_some_and(|last| last.plain() == Some("never"));
         if name.plain() != Some(word) || is_value {
             return None;
         }
@@ -147,11 +140,7 @@ impl Settings {
     }
 
     /// The value of this setting as `read` makes it out.
-    pub fn read<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(&Word) -> Result<T, Wrong>,
-    ) -> Result<Option<T>, Wrong> {
+    pub fn read<T>(&mut self, name: &str, read: impl FnOnce(&Word) -> Result<T, Wrong>) -> Result<Option<T>, Wrong> {
         self.take(name)?.map(|value| read(&value)).transpose()
     }
 
@@ -176,10 +165,7 @@ impl Settings {
             .into_iter()
             .partition(|(name, ..)| wanted(name));
         self.settings = left;
-        taken
-            .into_iter()
-            .map(|(name, _, value)| (name, value))
-            .collect()
+        taken.into_iter().map(|(name, _, value)| (name, value)).collect()
     }
 
     /// What is left, as configs.

@@ -35,12 +35,8 @@ fn check_partition(word: &Word, partition: &Partition, names: &Names) -> Result<
         )),
         None => {
             let number = partition.number;
-            let near: Vec<String> = names
-                .topics()
-                .map(|topic| format!("{topic}-{number}"))
-                .collect();
-            Err(wrong(word, "a partition of a topic that is declared above")
-                .near(near.iter().map(String::as_str)))
+            let near: Vec<String> = names.topics().map(|topic| format!("{topic}-{number}")).collect();
+            Err(wrong(word, "a partition of a topic that is declared above").near(near.iter().map(String::as_str)))
         }
     }
 }
@@ -64,10 +60,7 @@ fn check_broker(word: &Word, broker: u16, names: &Names) -> Result<(), Wrong> {
     if broker <= names.brokers() {
         return Ok(());
     }
-    Err(wrong(
-        word,
-        format!("a broker from 1 to {}", names.brokers()),
-    ))
+    Err(wrong(word, format!("a broker from 1 to {}", names.brokers())))
 }
 
 /// A record that was sent above.
@@ -117,12 +110,7 @@ pub(super) fn consumer(cursor: &mut Cursor) -> Result<String, Wrong> {
 pub(super) fn group(cursor: &mut Cursor) -> Result<String, Wrong> {
     let word = cursor.next("a group's name")?;
     let names = cursor.names;
-    known(
-        word,
-        "group",
-        |name| names.has_group(name),
-        || names.groups().collect(),
-    )
+    known(word, "group", |name| names.has_group(name), || names.groups().collect())
 }
 
 fn known<'a>(

@@ -28,9 +28,7 @@ impl Header {
             return Ok(());
         };
         if let Some(other) = self.other {
-            return Err(wrong(format!(
-                "it at the beginning of the file, before line {other}"
-            )));
+            return Err(wrong(format!("it at the beginning of the file, before line {other}")));
         }
         if self.seen.contains(&word) {
             return Err(wrong("it only once".to_string()));

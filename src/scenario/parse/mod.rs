@@ -28,8 +28,7 @@ use header::Header;
 /// # Errors
 /// Every fault of the file, in order.
 pub fn parse(bytes: &[u8]) -> Result<Script, Vec<Fault>> {
-    let text =
-        std::str::from_utf8(bytes).map_err(|error| vec![not_utf8(bytes, error.valid_up_to())])?;
+    let text = std::str::from_utf8(bytes).map_err(|error| vec![not_utf8(bytes, error.valid_up_to())])?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader::default();
     let mut lines = text.lines();
@@ -59,19 +58,14 @@ pub fn parse(bytes: &[u8]) -> Result<Script, Vec<Fault>> {
 /// What is wrong with it, as a fault of line 1; also when there is no statement at all.
 pub fn parse_statement(text: &str, names: &Names) -> Result<Statement, Fault> {
     read_line(text, names)
-        .and_then(|statement| {
-            statement.ok_or_else(|| Wrong::new(1, Found::EndOfLine, "a statement"))
-        })
+        .and_then(|statement| statement.ok_or_else(|| Wrong::new(1, Found::EndOfLine, "a statement")))
         .map_err(|wrong| wrong.on_line(1))
 }
 
 fn not_utf8(bytes: &[u8], at: usize) -> Fault {
     let before = String::from_utf8_lossy(&bytes[..at]);
     let line = before.matches('\n').count();
-    let column = before
-        .rsplit('\n')
-        .next()
-        .map_or(0, |last| last.chars().count());
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count());
     let byte = bytes.get(at).copied().unwrap_or_default();
     let from_one = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
     Wrong::new(
@@ -101,9 +95,7 @@ fn read_line(text: &str, names: &Names) -> Result<Option<Statement>, Wrong> {
 
 /// Reads any statement of the language.
 pub(super) fn read_words(words: &[Word], names: &Names) -> Result<Statement, Wrong> {
-    let end = words
-        .last()
-        .map_or(1, |last| last.column.saturating_add(last.width()));
+    let end = words.last().map_or(1, |last| last.column.saturating_add(last.width()));
     statement::statement(&mut Cursor::new(words, end, names))
 }
 

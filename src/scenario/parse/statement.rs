@@ -1,14 +1,12 @@
 //! The statements that declare the world, change it, and let time pass.
 
 use super::act;
-use super::atoms::{
-    self, BROKERS, TIMESTAMP, count, duration, list, number, one_of, small_count, wrong,
-};
+use super::atoms::{self, BROKERS, TIMESTAMP, count, duration, list, number, one_of, small_count, wrong};
 use super::cursor::Cursor;
 use super::subject;
 use crate::scenario::ast::{
-    Condition, Configured, DropKind, ElrVersion, Layout, MessageKind, Node, Polling,
-    ReplicationRules, Statement, Timer, WriteBack,
+    Condition, Configured, DropKind, ElrVersion, Layout, MessageKind, Node, Polling, ReplicationRules, Statement,
+    Timer, WriteBack,
 };
 use crate::scenario::fault::Wrong;
 use crate::scenario::words::Word;
@@ -115,10 +113,7 @@ fn topic(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     let partitions = settings.read("partitions", small_count)?;
     let replicas = settings.read("replicas", atoms::broker)?;
     let layout = match settings.take("assign")? {
-        None => Layout::Counts {
-            partitions,
-            replicas,
-        },
+        None => Layout::Counts { partitions, replicas },
         Some(word) => Layout::Assigned(assigned(&word, partitions, replicas)?),
     };
     Ok(Statement::Topic {
@@ -130,11 +125,7 @@ fn topic(cursor: &mut Cursor) -> Result<Statement, Wrong> {
 
 /// The brokers of each partition. The numbers of partitions and replicas are needless then; where they are given all
 /// the same they must agree, so that no file says two things.
-fn assigned(
-    word: &Word,
-    partitions: Option<u32>,
-    replicas: Option<u16>,
-) -> Result<Vec<Vec<u16>>, Wrong> {
+fn assigned(word: &Word, partitions: Option<u32>, replicas: Option<u16>) -> Result<Vec<Vec<u16>>, Wrong> {
     let assigned: Vec<Vec<u16>> = word
         .split(b'/')
         .iter()
@@ -149,14 +140,9 @@ fn assigned(
         ));
     }
     if let Some(replicas) = replicas
-        && assigned
-            .iter()
-            .any(|brokers| brokers.len() != usize::from(replicas))
+        && assigned.iter().any(|brokers| brokers.len() != usize::from(replicas))
     {
-        return Err(wrong(
-            word,
-            format!("{replicas} brokers for each partition"),
-        ));
+        return Err(wrong(word, format!("{replicas} brokers for each partition")));
     }
     Ok(assigned)
 }
@@ -186,17 +172,9 @@ fn consumer(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     Ok(Statement::Consumer {
         name,
         group,
-        topics: items(topics)
-            .iter()
-            .map(atoms::topic)
-            .collect::<Result<_, _>>()?,
-        assign: items(assign)
-            .iter()
-            .map(atoms::partition)
-            .collect::<Result<_, _>>()?,
-        polling: settings
-            .read("poll", polling)?
-            .unwrap_or(Polling::Automatic),
+        topics: items(topics).iter().map(atoms::topic).collect::<Result<_, _>>()?,
+        assign: items(assign).iter().map(atoms::partition).collect::<Result<_, _>>()?,
+        polling: settings.read("poll", polling)?.unwrap_or(Polling::Automatic),
         configs: settings.configs()?,
     })
 }
@@ -209,9 +187,7 @@ fn polling(word: &Word) -> Result<Polling, Wrong> {
 }
 
 fn set(cursor: &mut Cursor) -> Result<Statement, Wrong> {
-    const WHAT: [&str; 7] = [
-        "brokers", "broker", "topic", "producer", "consumer", "link", "disk",
-    ];
+    const WHAT: [&str; 7] = ["brokers", "broker", "topic", "producer", "consumer", "link", "disk"];
     let word = cursor.next("what to set")?;
     let target = match word.plain().unwrap_or_default() {
         "link" => return set_link(cursor),
@@ -274,11 +250,7 @@ fn fire(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     cursor.require("at")?;
     let node = atoms::node(cursor.next("whose timer it is")?)?;
     let partition = cursor.take().map(atoms::partition).transpose()?;
-    Ok(Statement::Fire {
-        timer,
-        node,
-        partition,
-    })
+    Ok(Statement::Fire { timer, node, partition })
 }
 
 fn run(cursor: &mut Cursor) -> Result<Statement, Wrong> {

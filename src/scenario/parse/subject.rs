@@ -4,8 +4,8 @@ use super::atoms::{self, A_REPLICA, TIMESTAMP, number, one_of, wrong};
 use super::cursor::Cursor;
 use super::{declared, statement, value};
 use crate::scenario::ast::{
-    CountFact, Expectation, GroupFact, Metric, Op, PartitionFact, RecordFact, Replica, ReplicaFact,
-    SegmentFact, Sense, Subject,
+    CountFact, Expectation, GroupFact, Metric, Op, PartitionFact, RecordFact, Replica, ReplicaFact, SegmentFact, Sense,
+    Subject,
 };
 use crate::scenario::fault::Wrong;
 use crate::scenario::words::Word;
@@ -42,20 +42,13 @@ pub(super) fn expectation(cursor: &mut Cursor) -> Result<Expectation, Wrong> {
         Some(word) => {
             let op = one_of(word, "an operator", Op::ALL, Op::word)?;
             if !value::is_ordered(&subject) && !matches!(op, Op::Equal | Op::NotEqual) {
-                return Err(wrong(
-                    word,
-                    "'=' or '!=', because this subject has no order",
-                ));
+                return Err(wrong(word, "'=' or '!=', because this subject has no order"));
             }
             Some((op, value::value(&subject, cursor)?))
         }
     };
     cursor.end()?;
-    Ok(Expectation {
-        sense,
-        subject,
-        test,
-    })
+    Ok(Expectation { sense, subject, test })
 }
 
 fn subject(cursor: &mut Cursor) -> Result<Subject, Wrong> {
@@ -69,10 +62,7 @@ fn subject(cursor: &mut Cursor) -> Result<Subject, Wrong> {
     }
     if let Some(fact) = RecordFact::from_word(text) {
         let record = cursor.next("a record such as app#1")?;
-        return Ok(Subject::Record(
-            fact,
-            declared::record(record, cursor.names)?,
-        ));
+        return Ok(Subject::Record(fact, declared::record(record, cursor.names)?));
     }
     if let Some(fact) = PartitionFact::from_word(text) {
         return Ok(Subject::Partition(fact, declared::partition(cursor)?));
@@ -86,11 +76,7 @@ fn subject(cursor: &mut Cursor) -> Result<Subject, Wrong> {
     }
     if let Some(fact) = CountFact::from_word(text) {
         let producer = declared::producer(cursor)?;
-        return Ok(Subject::Count(
-            fact,
-            producer,
-            declared::optional_partition(cursor)?,
-        ));
+        return Ok(Subject::Count(fact, producer, declared::optional_partition(cursor)?));
     }
     if let Some(fact) = GroupFact::from_word(text) {
         let group = declared::group(cursor)?;
@@ -108,24 +94,15 @@ fn single(word: &Word, cursor: &mut Cursor) -> Result<Subject, Wrong> {
         "file-size" => {
             let expected = "a file such as orders-0@1/00000000000000000000.log";
             let (replica, name) = replica_and(cursor, expected)?;
-            let name = name
-                .plain()
-                .ok_or_else(|| wrong(&name, expected))?
-                .to_string();
+            let name = name.plain().ok_or_else(|| wrong(&name, expected))?.to_string();
             Subject::FileSize(replica, name)
         }
         "offset-for" => {
             let partition = declared::partition(cursor)?;
             Subject::OffsetFor(partition, number(cursor.next(TIMESTAMP)?, TIMESTAMP)?)
         }
-        "state" => Subject::State(declared::broker(
-            cursor.next("a broker's number")?,
-            cursor.names,
-        )?),
-        "read" => Subject::Read(
-            declared::consumer(cursor)?,
-            declared::optional_partition(cursor)?,
-        ),
+        "state" => Subject::State(declared::broker(cursor.next("a broker's number")?, cursor.names)?),
+        "read" => Subject::Read(declared::consumer(cursor)?, declared::optional_partition(cursor)?),
         "error" => Subject::Error(declared::consumer(cursor)?),
         "answer" => Subject::Answer,
         "position" => Subject::Position(declared::consumer(cursor)?, declared::partition(cursor)?),

@@ -3,8 +3,7 @@
 use super::atoms::{self, data, list, number, one_of, wrong};
 use super::cursor::Cursor;
 use crate::scenario::ast::{
-    BrokerState, CopyPlace, Data, Fate, Host, Outcome, PartitionFact, Place, RecordFact,
-    ReplicaFact, Subject, Value,
+    BrokerState, CopyPlace, Data, Fate, Host, Outcome, PartitionFact, Place, RecordFact, ReplicaFact, Subject, Value,
 };
 use crate::scenario::fault::Wrong;
 use crate::scenario::words::Word;
@@ -67,9 +66,7 @@ fn shape(subject: &Subject) -> Shape {
 
 fn partition_shape(fact: PartitionFact) -> Shape {
     match fact {
-        PartitionFact::Leader | PartitionFact::Epoch | PartitionFact::PartitionEpoch => {
-            Shape::Number
-        }
+        PartitionFact::Leader | PartitionFact::Epoch | PartitionFact::PartitionEpoch => Shape::Number,
         PartitionFact::Replicas => Shape::Numbers,
         PartitionFact::Isr | PartitionFact::Elr => Shape::NumberSet,
         PartitionFact::Lost | PartitionFact::Unacked | PartitionFact::Duplicates => Shape::Offsets,
@@ -78,9 +75,7 @@ fn partition_shape(fact: PartitionFact) -> Shape {
 
 fn replica_shape(fact: ReplicaFact) -> Shape {
     match fact {
-        ReplicaFact::Leo | ReplicaFact::Hw | ReplicaFact::Start | ReplicaFact::Flushed => {
-            Shape::Number
-        }
+        ReplicaFact::Leo | ReplicaFact::Hw | ReplicaFact::Start | ReplicaFact::Flushed => Shape::Number,
         ReplicaFact::Offsets | ReplicaFact::OnDisk | ReplicaFact::InCache => Shape::Offsets,
         ReplicaFact::Keys | ReplicaFact::Values => Shape::Items,
         ReplicaFact::Epochs => Shape::Pairs,
@@ -124,10 +119,7 @@ pub(super) fn value(subject: &Subject, cursor: &mut Cursor) -> Result<Value, Wro
         (_, Shape::Lookup) => {
             let scanned = cursor.next("the bytes scanned")?;
             let position = number(word, "a position in bytes")?;
-            Ok(Value::Lookup(
-                position,
-                number(scanned, "the bytes scanned")?,
-            ))
+            Ok(Value::Lookup(position, number(scanned, "the bytes scanned")?))
         }
         _ => one_word(shape, word),
     }
@@ -150,12 +142,7 @@ fn one_word(shape: Shape, word: &Word) -> Result<Value, Wrong> {
         Shape::Fate => enumerated(word, "a fate", Fate::ALL, Fate::word)?,
         Shape::Error => Value::Word(error_name(word)?),
         Shape::Custody => Value::Custody(list(word, copy_place)?),
-        Shape::Invariant => enumerated(
-            word,
-            "a verdict",
-            &["holds", "broken"],
-            std::convert::identity,
-        )?,
+        Shape::Invariant => enumerated(word, "a verdict", &["holds", "broken"], std::convert::identity)?,
         Shape::Result | Shape::Lookup | Shape::Distance | Shape::Truth => {
             return Err(wrong(word, "several words"));
         }
@@ -177,9 +164,7 @@ fn enumerated<T: Copy>(
 }
 
 fn numbers(word: &Word) -> Result<Vec<i64>, Wrong> {
-    list(word, |part| {
-        number(part, "numbers with commas between them, or 'none'")
-    })
+    list(word, |part| number(part, "numbers with commas between them, or 'none'"))
 }
 
 /// Ranges of offsets. What touches is joined, so that `0-4,5` and `0-5` are the same.
@@ -215,9 +200,7 @@ fn pair(word: &Word) -> Result<(i64, i64), Wrong> {
 fn batch(word: &Word) -> Result<(i64, i64, i64), Wrong> {
     const EXPECTED: &str = "batches such as 0-0:1,3-3:0, or 'none'";
     let (range, records) = word.split_once(b':').ok_or_else(|| wrong(word, EXPECTED))?;
-    let (base, last) = range
-        .split_once(b'-')
-        .ok_or_else(|| wrong(word, EXPECTED))?;
+    let (base, last) = range.split_once(b'-').ok_or_else(|| wrong(word, EXPECTED))?;
     Ok((
         number(&base, EXPECTED)?,
         number(&last, EXPECTED)?,
@@ -239,12 +222,7 @@ fn error_name(word: &Word) -> Result<String, Wrong> {
     word.plain()
         .filter(|text| !text.is_empty() && text.bytes().all(is_sign))
         .map(str::to_string)
-        .ok_or_else(|| {
-            wrong(
-                word,
-                "Kafka's name of an error, such as NOT_ENOUGH_REPLICAS",
-            )
-        })
+        .ok_or_else(|| wrong(word, "Kafka's name of an error, such as NOT_ENOUGH_REPLICAS"))
 }
 
 fn outcome(word: &Word, cursor: &mut Cursor) -> Result<Outcome, Wrong> {
@@ -259,11 +237,7 @@ fn outcome(word: &Word, cursor: &mut Cursor) -> Result<Outcome, Wrong> {
             Outcome::Acked { offset, partition }
         }
         _ => Outcome::Failed(error_name(word).map_err(|_| {
-            wrong(
-                word,
-                "'pending', 'acked', 'sent' or Kafka's name of an error",
-            )
-            .near(["pending", "acked", "sent"])
+            wrong(word, "'pending', 'acked', 'sent' or Kafka's name of an error").near(["pending", "acked", "sent"])
         })?),
     })
 }

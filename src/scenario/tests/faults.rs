@@ -25,14 +25,8 @@ fn a_well_formed_file_has_no_fault() {
     assert_eq!(faults("# only a comment\n\n   \n"), "");
     assert_eq!(faults("highwater 1\nseed 3\nbrokers 1\n"), "");
     assert_eq!(faults_of("run until acked"), "");
-    assert_eq!(
-        faults_of("run until acked app = 3 within 5s # and no more"),
-        ""
-    );
-    assert_eq!(
-        faults_of("expect result app#3 = acked offset=2 partition=0"),
-        ""
-    );
+    assert_eq!(faults_of("run until acked app = 3 within 5s # and no more"), "");
+    assert_eq!(faults_of("expect result app#3 = acked offset=2 partition=0"), "");
 }
 
 #[test]
@@ -73,14 +67,8 @@ fn words_that_nobody_knows_are_named_with_the_nearest() {
 #[test]
 fn what_is_missing_or_too_much_is_named() {
     for (statement, fault) in [
-        (
-            "send",
-            "6:5: found the end of the line, expected a producer's name\n",
-        ),
-        (
-            "kill 1 now",
-            "6:8: found 'now', expected the end of the line\n",
-        ),
+        ("send", "6:5: found the end of the line, expected a producer's name\n"),
+        ("kill 1 now", "6:8: found 'now', expected the end of the line\n"),
         (
             "set topic orders",
             "6:17: found the end of the line, expected a setting key=value\n",
@@ -89,10 +77,7 @@ fn what_is_missing_or_too_much_is_named() {
             "run for 5",
             "6:9: found '5', expected a duration with its unit, such as 250us 500ms 10s 5m 2h 7d\n",
         ),
-        (
-            "send app orders count=0",
-            "6:23: found '0', expected a number from 1\n",
-        ),
+        ("send app orders count=0", "6:23: found '0', expected a number from 1\n"),
         (
             "producer other linger.ms=5 linger.ms=6",
             "6:28: found 'linger.ms', expected each setting only once\n",
@@ -249,8 +234,5 @@ fn a_file_of_a_hundred_thousand_lines_is_read() {
     let mut text = "brokers 1\ntopic t\nproducer app\n".to_string();
     text.push_str(&"send app t value=x\n".repeat(100_000));
     text.push_str("expect result app#100000 = acked\n");
-    assert_eq!(
-        parse(text.as_bytes()).map(|script| script.lines.len()),
-        Ok(100_004)
-    );
+    assert_eq!(parse(text.as_bytes()).map(|script| script.lines.len()), Ok(100_004));
 }

@@ -66,14 +66,7 @@ fn nodes() -> impl Strategy<Value = Nodes> {
 
 /// Durations of every unit, and lopsided ones.
 fn micros() -> impl Strategy<Value = Micros> {
-    let unit = select(vec![
-        1,
-        1_000,
-        1_000_000,
-        60_000_000,
-        3_600_000_000,
-        86_400_000_000,
-    ]);
+    let unit = select(vec![1, 1_000, 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000]);
     (0..5_000_i64, unit).prop_map(|(number, unit)| Micros(number * unit))
 }
 
@@ -110,25 +103,18 @@ fn configs(least: usize) -> impl Strategy<Value = Vec<Setting>> {
 
 fn layout() -> impl Strategy<Value = Layout> {
     prop_oneof![
-        (prop::option::of(1..9_u32), prop::option::of(1..9_u16)).prop_map(
-            |(partitions, replicas)| Layout::Counts {
-                partitions,
-                replicas
-            }
-        ),
-        prop::collection::vec(prop::collection::vec(1..10_u16, 1..4), 1..4)
-            .prop_map(Layout::Assigned),
+        (prop::option::of(1..9_u32), prop::option::of(1..9_u16))
+            .prop_map(|(partitions, replicas)| Layout::Counts { partitions, replicas }),
+        prop::collection::vec(prop::collection::vec(1..10_u16, 1..4), 1..4).prop_map(Layout::Assigned),
     ]
 }
 
 fn sending() -> impl Strategy<Value = Sending> {
     let to = prop_oneof![
-        select(vec!["orders", "orders-1", "unknown"])
-            .prop_map(|topic| Destination::Topic(topic.to_string())),
+        select(vec!["orders", "orders-1", "unknown"]).prop_map(|topic| Destination::Topic(topic.to_string())),
         // `orders-1` alone would be the topic of that name.
         partition()
-            .prop_filter("a topic's name wins", |partition| partition.to_string()
-                != "orders-1")
+            .prop_filter("a topic's name wins", |partition| partition.to_string() != "orders-1")
             .prop_map(Destination::Partition),
     ];
     let header = data().prop_map(|value| ("trace.id".to_string(), value));
@@ -171,8 +157,7 @@ fn act() -> impl Strategy<Value = Act> {
     };
     let keep = prop_oneof![
         Just(Keep::Cache),
-        (partition(), offset.clone())
-            .prop_map(|(partition, offset)| Keep::Below(partition, offset)),
+        (partition(), offset.clone()).prop_map(|(partition, offset)| Keep::Below(partition, offset)),
     ];
     let seek = prop_oneof![
         offset.clone().prop_map(SeekTo::Offset),
@@ -210,16 +195,10 @@ fn act() -> impl Strategy<Value = Act> {
             partition,
             to
         }),
-        (partition(), select(Election::ALL))
-            .prop_map(|(partition, kind)| Act::Elect { partition, kind }),
-        (partition(), prop::collection::vec(1..10_u16, 1..4)).prop_map(|(partition, replicas)| {
-            Act::Reassign {
-                partition,
-                replicas,
-            }
-        }),
-        (partition(), -1..9_i64)
-            .prop_map(|(partition, offset)| Act::DeleteRecords { partition, offset }),
+        (partition(), select(Election::ALL)).prop_map(|(partition, kind)| Act::Elect { partition, kind }),
+        (partition(), prop::collection::vec(1..10_u16, 1..4))
+            .prop_map(|(partition, replicas)| { Act::Reassign { partition, replicas } }),
+        (partition(), -1..9_i64).prop_map(|(partition, offset)| Act::DeleteRecords { partition, offset }),
         (1..9_u32).prop_map(|count| Act::Partitions {
             topic: "orders".to_string(),
             count
@@ -242,8 +221,7 @@ fn act() -> impl Strategy<Value = Act> {
             process: Process::Brokers(brokers),
             directory: Directory::Late
         }),
-        (brokers(), prop::collection::vec(keep, 0..3))
-            .prop_map(|(brokers, keep)| Act::PowerOff { brokers, keep }),
+        (brokers(), prop::collection::vec(keep, 0..3)).prop_map(|(brokers, keep)| Act::PowerOff { brokers, keep }),
         brokers().prop_map(Act::Stop),
         brokers().prop_map(Act::Wipe),
         brokers().prop_map(Act::Pause),
@@ -252,25 +230,10 @@ fn act() -> impl Strategy<Value = Act> {
         (nodes(), nodes()).prop_map(|(a, b)| Act::Heal { a, b }),
         Just(Act::HealAll),
         (brokers(), 1..99_u32).prop_map(|(brokers, factor)| Act::Slow { brokers, factor }),
-        (
-            select(DropKind::ALL),
-            node(),
-            node(),
-            prop::option::of(1..9_u64)
-        )
-            .prop_map(|(kind, from, to, next)| Act::Drop {
-                kind,
-                from,
-                to,
-                next
-            }),
-        (replica(), prop::option::of(any::<u64>()))
-            .prop_map(|(replica, keep)| Act::Tear { replica, keep }),
-        (replica(), offset, any::<u64>()).prop_map(|(replica, base, at)| Act::Flip {
-            replica,
-            base,
-            at
-        }),
+        (select(DropKind::ALL), node(), node(), prop::option::of(1..9_u64))
+            .prop_map(|(kind, from, to, next)| Act::Drop { kind, from, to, next }),
+        (replica(), prop::option::of(any::<u64>())).prop_map(|(replica, keep)| Act::Tear { replica, keep }),
+        (replica(), offset, any::<u64>()).prop_map(|(replica, base, at)| Act::Flip { replica, base, at }),
     ];
     prop_oneof![clients, operators, fates]
 }
@@ -291,16 +254,14 @@ fn expectation() -> impl Strategy<Value = Expectation> {
         replica().prop_map(|replica| Subject::Replica(ReplicaFact::Leo, replica)),
         replica().prop_map(|replica| Subject::Replica(ReplicaFact::Size, replica)),
         partition().prop_map(|partition| Subject::Partition(PartitionFact::Leader, partition)),
-        (replica(), 0..9_i64)
-            .prop_map(|(replica, _)| Subject::FileSize(replica, "0.log".to_string())),
+        (replica(), 0..9_i64).prop_map(|(replica, _)| Subject::FileSize(replica, "0.log".to_string())),
         prop::option::of(partition()).prop_map(|partition| Subject::Count(
             CountFact::Acked,
             "app".to_string(),
             partition
         )),
         Just(Subject::LostInAll),
-        (select(Metric::ALL), prop::option::of(1..9_u16))
-            .prop_map(|(metric, broker)| Subject::Metric(metric, broker)),
+        (select(Metric::ALL), prop::option::of(1..9_u16)).prop_map(|(metric, broker)| Subject::Metric(metric, broker)),
         (select(GroupFact::ALL), partition()).prop_map(|(fact, partition)| Subject::Group(
             fact,
             "g".to_string(),
@@ -308,8 +269,7 @@ fn expectation() -> impl Strategy<Value = Expectation> {
         )),
         Just(Subject::InFlight),
     ];
-    let numeric = (numeric, select(Op::ALL), number)
-        .prop_map(|(subject, op, value)| (subject, Some((op, value))));
+    let numeric = (numeric, select(Op::ALL), number).prop_map(|(subject, op, value)| (subject, Some((op, value))));
     let ranges = prop::collection::vec((2..5_i64, 0..5_i64), 1..4).prop_map(|steps| {
         let mut next = 0;
         let range = |(gap, length)| {
@@ -320,47 +280,25 @@ fn expectation() -> impl Strategy<Value = Expectation> {
         Value::Offsets(steps.into_iter().map(range).collect())
     });
     let item = prop::option::of(text().prop_map(String::into_bytes));
-    let copy = (
-        1..9_u16,
-        select(Place::ALL),
-        select(vec![Host::Up, Host::Down]),
-    )
-        .prop_map(|(broker, place, host)| CopyPlace {
-            broker,
-            place,
-            host,
-        });
+    let copy = (1..9_u16, select(Place::ALL), select(vec![Host::Up, Host::Down]))
+        .prop_map(|(broker, place, host)| CopyPlace { broker, place, host });
     let outcome = prop_oneof![
         Just(Outcome::Pending),
         Just(Outcome::Sent),
         Just(Outcome::Failed("NOT_ENOUGH_REPLICAS".to_string())),
-        (
-            prop::option::of(any::<i64>()),
-            prop::option::of(any::<u32>())
-        )
+        (prop::option::of(any::<i64>()), prop::option::of(any::<u32>()))
             .prop_map(|(offset, partition)| Outcome::Acked { offset, partition }),
     ];
     let listed = prop_oneof![
-        (replica(), ranges)
-            .prop_map(|(replica, value)| (Subject::Replica(ReplicaFact::Offsets, replica), value)),
-        (replica(), prop::collection::vec(item, 1..4)).prop_map(|(replica, items)| (
-            Subject::Replica(ReplicaFact::Values, replica),
-            Value::Items(items)
-        )),
-        (replica(), prop::collection::vec((0..9_i64, 0..9_i64), 1..4)).prop_map(
-            |(replica, pairs)| (
-                Subject::Replica(ReplicaFact::Epochs, replica),
-                Value::Pairs(pairs)
-            )
-        ),
-        (record.clone(), prop::collection::vec(copy, 1..4)).prop_map(|(record, copies)| (
-            Subject::Record(RecordFact::Custody, record),
-            Value::Custody(copies)
-        )),
-        (record.clone(), outcome).prop_map(|(record, outcome)| (
-            Subject::Record(RecordFact::Result, record),
-            Value::Result(outcome)
-        )),
+        (replica(), ranges).prop_map(|(replica, value)| (Subject::Replica(ReplicaFact::Offsets, replica), value)),
+        (replica(), prop::collection::vec(item, 1..4))
+            .prop_map(|(replica, items)| (Subject::Replica(ReplicaFact::Values, replica), Value::Items(items))),
+        (replica(), prop::collection::vec((0..9_i64, 0..9_i64), 1..4))
+            .prop_map(|(replica, pairs)| (Subject::Replica(ReplicaFact::Epochs, replica), Value::Pairs(pairs))),
+        (record.clone(), prop::collection::vec(copy, 1..4))
+            .prop_map(|(record, copies)| (Subject::Record(RecordFact::Custody, record), Value::Custody(copies))),
+        (record.clone(), outcome)
+            .prop_map(|(record, outcome)| (Subject::Record(RecordFact::Result, record), Value::Result(outcome))),
         (record, any::<u64>()).prop_map(|(record, faults)| (
             Subject::Record(RecordFact::Distance, record),
             Value::NeverWithin(faults)
@@ -374,15 +312,8 @@ fn expectation() -> impl Strategy<Value = Expectation> {
     ]
     .prop_map(|subject| (subject, None));
     let sense = select(vec![Sense::Plain, Sense::Negated]);
-    (
-        sense,
-        prop_oneof![numeric.boxed(), plain(listed.boxed()), bare.boxed()],
-    )
-        .prop_map(|(sense, (subject, test))| Expectation {
-            sense,
-            subject,
-            test,
-        })
+    (sense, prop_oneof![numeric.boxed(), plain(listed.boxed()), bare.boxed()])
+        .prop_map(|(sense, (subject, test))| Expectation { sense, subject, test })
 }
 
 fn statement() -> impl Strategy<Value = Statement> {
@@ -412,30 +343,23 @@ fn statement() -> impl Strategy<Value = Statement> {
         select(ElrVersion::ALL).prop_map(Statement::Feature),
         select(ReplicationRules::ALL).prop_map(Statement::Rules),
         (1..9_u16, configs(0)).prop_map(|(count, configs)| Statement::Brokers { count, configs }),
-        (brokers(), configs(1))
-            .prop_map(|(brokers, configs)| Statement::Broker { brokers, configs }),
+        (brokers(), configs(1)).prop_map(|(brokers, configs)| Statement::Broker { brokers, configs }),
         (layout(), configs(0)).prop_map(|(layout, configs)| Statement::Topic {
             name: "orders".to_string(),
             layout,
             configs
         }),
-        configs(0).prop_map(move |configs| Statement::Producer {
-            name: app(),
-            configs
-        }),
-        (
-            prop::collection::vec(partition(), 1..3),
-            polling,
-            configs(0)
-        )
-            .prop_map(|(assign, polling, configs)| Statement::Consumer {
+        configs(0).prop_map(move |configs| Statement::Producer { name: app(), configs }),
+        (prop::collection::vec(partition(), 1..3), polling, configs(0)).prop_map(|(assign, polling, configs)| {
+            Statement::Consumer {
                 name: "reader".to_string(),
                 group: None,
                 topics: Vec::new(),
                 assign,
                 polling,
-                configs
-            }),
+                configs,
+            }
+        }),
         (target, configs(1)).prop_map(|(target, configs)| Statement::Set { target, configs }),
         (node(), node(), micros()).prop_map(|(a, b, latency)| Statement::SetLink { a, b, latency }),
         disk.prop_map(|(brokers, write, fsync, writeback)| Statement::SetDisk {
@@ -445,24 +369,17 @@ fn statement() -> impl Strategy<Value = Statement> {
             writeback
         }),
     ];
-    let times =
-        prop_oneof![
-            prop::option::of(1..9_u64).prop_map(Statement::Step),
-            (select(DropKind::ALL), node(), node())
-                .prop_map(|(kind, from, to)| Statement::Deliver { kind, from, to }),
-            (select(Timer::ALL), node(), prop::option::of(partition())).prop_map(
-                |(timer, node, partition)| Statement::Fire {
-                    timer,
-                    node,
-                    partition
-                }
-            ),
-            micros().prop_map(Statement::RunFor),
-            micros().prop_map(Statement::RunTo),
-            (condition, prop::option::of(micros()))
-                .prop_map(|(condition, within)| Statement::RunUntil { condition, within }),
-            expectation().prop_map(Statement::Expect),
-        ];
+    let times = prop_oneof![
+        prop::option::of(1..9_u64).prop_map(Statement::Step),
+        (select(DropKind::ALL), node(), node()).prop_map(|(kind, from, to)| Statement::Deliver { kind, from, to }),
+        (select(Timer::ALL), node(), prop::option::of(partition()))
+            .prop_map(|(timer, node, partition)| Statement::Fire { timer, node, partition }),
+        micros().prop_map(Statement::RunFor),
+        micros().prop_map(Statement::RunTo),
+        (condition, prop::option::of(micros()))
+            .prop_map(|(condition, within)| Statement::RunUntil { condition, within }),
+        expectation().prop_map(Statement::Expect),
+    ];
     prop_oneof![declarations, act().prop_map(Statement::Act), times]
 }
 
