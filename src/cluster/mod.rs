@@ -1,13 +1,19 @@
 //! The first floor: brokers, controller, network, producers and consumers as one deterministic state machine.
 //!
-//! [`Input`] is what can be done to a world, [`Event`] what happened and by which rule. Brokers, clients and the
-//! controller are actors: each changes only itself and leaves effects, which the world carries out. What it must not
-//! know: text, history, screens.
+//! [`World`] is everything at one instant, [`Input`] what can be done to it, [`step`] the one place where it changes,
+//! [`Event`] what happened and by which rule. Brokers, clients and the controller are actors: each changes only itself
+//! and leaves effects, which the world carries out. What it must not know: text, history, screens.
 
+mod act;
 pub mod actor;
+pub mod broker;
 pub mod chance;
+pub mod client;
 pub mod controller;
+pub mod controller_node;
+mod encode;
 pub mod event;
+mod fault;
 pub mod ids;
 pub mod image;
 pub mod input;
@@ -16,10 +22,15 @@ pub mod network;
 pub mod partitioner;
 pub mod rules;
 pub mod settings;
+pub mod step;
 pub mod timers;
 pub mod tracked;
+pub mod world;
 
+pub use controller::ElrFeature;
 pub use event::{Event, Silent, Sink, Tag, What};
 pub use ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
 pub use input::{Input, Refused};
 pub use rules::Rule;
+pub use step::step;
+pub use world::{Setup, World};

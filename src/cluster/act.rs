@@ -1,0 +1,501 @@
+//! What operators, applications and faults do: each act is checked against the world, then performed.
+//!
+//! Faults live in `fault.rs`; here stand set-up, configs, clients and the operator's acts.
+
+use std::sync::Arc;
+
+use crate::cluster::client::Client;
+use crate::cluster::event::{ConfigReach, What};
+use crate::cluster::fault;
+use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
+use crate::cluster::input::{ConfigTarget, Destination, Input, Refused, Send};
+use crate::cluster::rules::Rule;
+use crate::cluster::settings::{Endpoint, Micros, Settings, Topic};
+use crate::cluster::step::Doing;
+use crate::cluster::tracked::Tracked;
+use crate::cluster::world::World;
+use crate::config::{ConfigError, TopicConfig};
+use crate::log::Errors;
+
+type Done = Result<(), Refused>;
+
+/// Performs an act.
+pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
+    match act {
+        Input::CreateTopic {
+            name,
+            assignment,
+            config,
+        } => create_topic(doing, name, assignment, &config),
+        Input::AddProducer(name, config) => {
+            may_be_named(doing.world, &name)?;
+            add_client(doing, Arc::clone(&name), |id, image, settings| {
+                Client::producer(id, name, *config, image, settings.seed)
+            });
+            Ok(())
+        }
+        Input::AddConsumer {
+            name,
+            config,
+            assign,
+            polls,
+        } => {
+            may_be_named(doing.world, &name)?;
+            for &tp in &assign {
+                partition_exists(doing.world, tp)?;
+            }
+            add_client(doing, Arc::clone(&name), |id, image, settings| {
+                Client::consumer(id, name, *config, assign, polls, image, settings.seed)
+            });
+            Ok(())
+        }
+        Input::Configure(target, name, value) => configure(doing, target, &name, &value),
+        Input::SetLink(a, b, latency) => set_link(doing, a, b, latency),
+        Input::SetDisk {
+            broker,
+            write,
+            fsync,
+            writeback,
+        } => {
+            broker_exists(doing.world, broker)?;
+            change_settings(doing, |settings| {
+                let disk = &mut settings.disks[usize::from(broker.0) - 1];
+                disk.write = write.unwrap_or(disk.write);
+                disk.fsync = fsync.unwrap_or(disk.fsync);
+                disk.writeback = writeback.unwrap_or(disk.writeback);
+            });
+            Ok(())
+        }
+        Input::Elect(tp, how) => {
+            let topic = partition_exists(doing.world, tp).map(|()| tp)?;
+            controller_up(doing.world)?;
+            doing.hear_brokers();
+            let answer = doing.with_controller(|controller, cx| controller.elect(topic, how, cx));
+            answered(doing, "elect", answer);
+            Ok(())
+        }
+        Input::Reassign(tp, replicas) => {
+            partition_exists(doing.world, tp)?;
+            controller_up(doing.world)?;
+            doing.hear_brokers();
+            let answer = doing.with_controller(|controller, cx| controller.reassign(tp, &replicas, cx));
+            answered(doing, "reassign", answer);
+            Ok(())
+        }
+        Input::DeleteRecords(tp, offset) => delete_records(doing, tp, offset),
+        Input::CheckRetention(broker) => each_up(doing, broker, |broker, cx| broker.check_retention(cx)),
+        Input::Checkpoint(broker) => each_up(doing, broker, |broker, cx| broker.checkpoint(cx)),
+        Input::Flush(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.flush(tp, cx)),
+        Input::Roll(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.roll(tp, cx)),
+        Input::Send(client, send) => hand_over(doing, client, &send),
+        Input::Poll(client, max) => with_consumer(doing, client, |consumer, cx| consumer.poll(max, cx)),
+        Input::Seek(client, tp, to) => {
+            let reads = doing.world.client(client).is_some_and(|c| c.reads(tp));
+            if !reads {
+                let (name, tp) = (client_name(doing.world, client), doing.world.partition_name(tp));
+                return Err(Refused::new(
+                    format!("{name} does not read {tp}"),
+                    "seek in a partition assigned to it",
+                ));
+            }
+            with_consumer(doing, client, |consumer, cx| consumer.seek(tp, to, cx))
+        }
+        Input::Close(client) => {
+            client_runs(doing.world, client)?;
+            doing.with_client(client, |client, cx| client.close(cx));
+            Ok(())
+        }
+        Input::KillClient(client) => fault::kill_client(doing, client),
+        Input::StartClient(client) => fault::start_client(doing, client),
+        fault => fault::perform(doing, fault),
+    }
+}
+
+/// Refuses a broker id that does not exist.
+pub(crate) fn broker_exists(world: &World, id: BrokerId) -> Done {
+    let count = world.broker_ids().count();
+    if world.broker(id).is_some() {
+        return Ok(());
+    }
+    Err(Refused::new(
+        format!("there is no broker {id}"),
+        format!("name one of 1 to {count}"),
+    ))
+}
+
+fn partition_exists(world: &World, tp: TopicPartition) -> Done {
+    if world.image().partition(tp).is_some() {
+        return Ok(());
+    }
+    Err(Refused::new(
+        "that partition does not exist",
+        "name one of an existing topic",
+    ))
+}
+
+fn controller_up(world: &World) -> Done {
+    if world.controller().is_up() {
+        return Ok(());
+    }
+    Err(Refused::new(
+        "the controller is down, so nobody can decide that",
+        "start controller first",
+    ))
+}
+
+fn client_name(world: &World, id: ClientId) -> String {
+    world.node_name(Node::Client(id))
+}
+
+/// Refuses a client whose process does not run.
+fn client_runs(world: &World, id: ClientId) -> Done {
+    if world.client(id).is_some_and(Client::is_running) {
+        return Ok(());
+    }
+    let name = client_name(world, id);
+    Err(Refused::new(
+        format!("{name} is not running"),
+        format!("start {name} first"),
+    ))
+}
+
+fn may_be_named(world: &World, name: &str) -> Done {
+    if world.client_named(name).is_none() {
+        return Ok(());
+    }
+    Err(Refused::new(
+        format!("there is a client named {name} already"),
+        "choose another name",
+    ))
+}
+
+/// The refusal that a config error is.
+pub(crate) fn config_refused(error: &ConfigError) -> Refused {
+    Refused::new(error.to_string(), "set it to a value it can have")
+}
+
+/// Changes what all actors look up; every snapshot before keeps its own.
+pub(crate) fn change_settings(doing: &mut Doing<'_>, change: impl FnOnce(&mut Settings)) {
+    change(Arc::make_mut(&mut doing.world.model.settings));
+}
+
+/// The topic's configs on each broker.
+fn resolve(config: &TopicConfig, settings: &Settings) -> Result<Vec<TopicConfig>, Refused> {
+    settings
+        .brokers
+        .iter()
+        .map(|broker| config.on(broker).map_err(|e| config_refused(&e)))
+        .collect()
+}
+
+fn create_topic(
+    doing: &mut Doing<'_>,
+    name: Arc<str>,
+    assignment: Vec<Vec<BrokerId>>,
+    config: &[(String, String)],
+) -> Done {
+    if doing.world.topic_exists(&name) {
+        return Err(Refused::new(
+            format!("topic {name} exists already"),
+            "choose another name",
+        ));
+    }
+    controller_up(doing.world)?;
+    check_assignment(doing.world, &assignment)?;
+    let mut own = TopicConfig::default();
+    let pairs = config.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    own.set_all(pairs).map_err(|e| config_refused(&e))?;
+    let on_broker = resolve(&own, doing.world.settings())?;
+    let partitions = assignment.len() as u32;
+    let id = TopicId(doing.world.settings().topics.len() as u16);
+    let topic = Topic {
+        name: Arc::clone(&name),
+        config: own,
+        on_broker,
+        partitions,
+    };
+    doing.hear_brokers();
+    let wanted = topic.config.settings().clone();
+    let label = Arc::clone(&name);
+    change_settings(doing, |settings| {
+        settings.topics.insert(id, topic);
+    });
+    let made = doing.with_controller(|controller, cx| controller.create_topic(&label, &assignment, &wanted, cx));
+    if let Err(error) = made {
+        change_settings(doing, |settings| {
+            settings.topics.remove(&id);
+        });
+        return Err(Refused::new(
+            format!("the controller answered {}", error.name()),
+            "start a broker of the assignment",
+        ));
+    }
+    doing.say(Rule::Act, || What::TopicCreated {
+        topic: name,
+        partitions,
+    });
+    known_to_all(doing, id);
+    Ok(())
+}
+
+fn check_assignment(world: &World, assignment: &[Vec<BrokerId>]) -> Done {
+    if assignment.is_empty() {
+        return Err(Refused::new("a topic has at least one partition", "give one"));
+    }
+    for replicas in assignment {
+        if replicas.is_empty() {
+            return Err(Refused::new("a partition has at least one replica", "name a broker"));
+        }
+        for (at, &id) in replicas.iter().enumerate() {
+            broker_exists(world, id)?;
+            if replicas[..at].contains(&id) {
+                return Err(Refused::new(
+                    format!("broker {id} stands twice in an assignment"),
+                    "name it once",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A new topic is known to everyone at once.
+fn known_to_all(doing: &mut Doing<'_>, topic: TopicId) {
+    let image = doing.world.image();
+    let new: Vec<_> = image
+        .partitions
+        .iter()
+        .filter(|(tp, _)| tp.topic == topic)
+        .map(|(tp, p)| (*tp, p.clone()))
+        .collect();
+    for id in doing.world.broker_ids() {
+        if doing.world.broker(id).is_some_and(|b| b.is_running()) {
+            doing.with_broker(id, |broker, cx| broker.topics_created(&new, cx));
+        }
+    }
+    for at in 0..doing.world.model.clients.len() {
+        doing.with_client(ClientId(at as u16), |client, cx| client.topics_created(&new, cx));
+    }
+}
+
+fn add_client(
+    doing: &mut Doing<'_>,
+    name: Arc<str>,
+    make: impl FnOnce(ClientId, Arc<crate::cluster::image::Image>, &Settings) -> Client,
+) {
+    let id = ClientId(doing.world.model.clients.len() as u16);
+    change_settings(doing, |settings| settings.clients.push(name));
+    let image = doing.world.image();
+    let client = make(id, image, doing.world.settings());
+    doing.world.model.clients.push(Tracked::new(client));
+    doing.say(Rule::Act, || What::ClientStarted { client: id });
+    doing.with_client(id, |client, cx| client.begin(cx));
+}
+
+fn configure(doing: &mut Doing<'_>, target: ConfigTarget, name: &str, value: &str) -> Done {
+    let mut settings = (*doing.world.model.settings).clone();
+    let (label, reach) = match target {
+        ConfigTarget::Brokers => set_brokers(&mut settings, None, name, value)?,
+        ConfigTarget::Broker(id) => {
+            broker_exists(doing.world, id)?;
+            set_brokers(&mut settings, Some(id), name, value)?
+        }
+        ConfigTarget::Topic(id) => set_topic(&mut settings, id, name, value)?,
+        ConfigTarget::Client(id) => {
+            let set = |client: &mut Client| client.set(name, value).map_err(|e| config_refused(&e));
+            let mut changed = doing.world.model.clients[usize::from(id.0)].clone();
+            set(changed.make_mut())?;
+            doing.world.model.clients[usize::from(id.0)] = changed;
+            (client_name(doing.world, id), ConfigReach::AtStart)
+        }
+    };
+    doing.world.model.settings = Arc::new(settings);
+    let (shown, text) = (name.to_owned(), value.to_owned());
+    doing.say(Rule::Act, || What::Configured {
+        target: label,
+        name: shown,
+        value: text,
+        real: reach,
+    });
+    spread(doing, target, name, value)
+}
+
+/// Sets a config of one broker or of all; a topic config by its own name is the cluster-wide default.
+fn set_brokers(
+    settings: &mut Settings,
+    only: Option<BrokerId>,
+    name: &str,
+    value: &str,
+) -> Result<(String, ConfigReach), Refused> {
+    for (at, broker) in settings.brokers.iter_mut().enumerate() {
+        if only.is_none_or(|id| usize::from(id.0) == at + 1) {
+            broker.set(name, value).map_err(|e| config_refused(&e))?;
+        }
+    }
+    let brokers = settings.brokers.clone();
+    for topic in settings.topics.values_mut() {
+        let on = brokers
+            .iter()
+            .map(|broker| topic.config.on(broker).map_err(|e| config_refused(&e)));
+        topic.on_broker = on.collect::<Result<_, _>>()?;
+    }
+    let label = only.map_or("brokers".to_owned(), |id| format!("broker {id}"));
+    Ok((label, reach_of(crate::config::Scope::Broker, name)))
+}
+
+fn set_topic(settings: &mut Settings, id: TopicId, name: &str, value: &str) -> Result<(String, ConfigReach), Refused> {
+    let topic = settings.topics.get(&id).cloned();
+    let mut topic = topic.ok_or_else(|| Refused::new("there is no such topic", "create it first"))?;
+    topic.config.set(name, value).map_err(|e| config_refused(&e))?;
+    topic.on_broker = resolve(&topic.config, settings)?;
+    let label = format!("topic {}", topic.name);
+    settings.topics.insert(id, topic);
+    Ok((label, ConfigReach::Dynamic))
+}
+
+fn reach_of(scope: crate::config::Scope, name: &str) -> ConfigReach {
+    let found = scope.configs().iter().find(|def| def.name == name);
+    match found.map(|def| def.update(scope)) {
+        Some(crate::config::Update::Dynamic) => ConfigReach::Dynamic,
+        _ => ConfigReach::AtStart,
+    }
+}
+
+/// Tells everybody whom a config concerns.
+fn spread(doing: &mut Doing<'_>, target: ConfigTarget, name: &str, value: &str) -> Done {
+    match target {
+        ConfigTarget::Client(id) => doing.with_client(id, |client, cx| client.config_changed(cx)),
+        ConfigTarget::Brokers | ConfigTarget::Broker(_) | ConfigTarget::Topic(_) => {
+            if doing.world.controller().is_up() {
+                doing.hear_brokers();
+                let answer = doing.with_controller(|controller, cx| controller.configure(target, name, value, cx));
+                answered(doing, "set", answer);
+            }
+            for id in doing.world.broker_ids() {
+                if doing.world.broker(id).is_some_and(|b| b.is_running()) {
+                    doing.with_broker(id, |broker, cx| broker.config_changed(cx));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn set_link(doing: &mut Doing<'_>, a: Endpoint, b: Endpoint, latency: Micros) -> Done {
+    change_settings(doing, |settings| {
+        settings.links.retain(|&(x, y, _)| (x, y) != (a, b) && (x, y) != (b, a));
+        settings.links.push((a, b, latency));
+    });
+    Ok(())
+}
+
+/// Notes what an operator's act was answered with.
+fn answered(doing: &mut Doing<'_>, act: &'static str, answer: Option<Errors>) {
+    doing.world.book.answer = answer;
+    doing.say(Rule::Act, || What::Operator { act, answer });
+}
+
+fn delete_records(doing: &mut Doing<'_>, tp: TopicPartition, offset: i64) -> Done {
+    partition_exists(doing.world, tp)?;
+    let leader = doing.world.image().leader(tp);
+    let serving = leader.filter(|&id| doing.world.is_awake(Node::Broker(id)));
+    let answer = match serving {
+        Some(id) => doing.with_broker(id, |broker, cx| broker.delete_records(tp, offset, cx)),
+        None => Some(Errors::LeaderNotAvailable),
+    };
+    answered(doing, "delete-records", answer);
+    Ok(())
+}
+
+fn each_up(
+    doing: &mut Doing<'_>,
+    only: Option<BrokerId>,
+    mut act: impl FnMut(&mut crate::cluster::broker::Broker, &mut crate::cluster::actor::Cx<'_>),
+) -> Done {
+    if let Some(id) = only {
+        broker_awake(doing.world, id)?;
+    }
+    for id in doing.world.broker_ids() {
+        if only.is_none_or(|wanted| wanted == id) && doing.world.is_awake(Node::Broker(id)) {
+            doing.with_broker(id, &mut act);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a broker that cannot do anything now.
+fn broker_awake(world: &World, id: BrokerId) -> Done {
+    broker_exists(world, id)?;
+    if world.is_awake(Node::Broker(id)) {
+        return Ok(());
+    }
+    Err(Refused::new(
+        format!("broker {id} does not run"),
+        format!("start or resume {id} first"),
+    ))
+}
+
+fn on_replica(
+    doing: &mut Doing<'_>,
+    tp: TopicPartition,
+    id: BrokerId,
+    act: impl FnOnce(&mut crate::cluster::broker::Broker, &mut crate::cluster::actor::Cx<'_>),
+) -> Done {
+    broker_awake(doing.world, id)?;
+    if doing.world.broker(id).is_none_or(|b| b.replica(tp).is_none()) {
+        let tp = doing.world.partition_name(tp);
+        return Err(Refused::new(
+            format!("broker {id} has no replica of {tp}"),
+            "name one of its replicas",
+        ));
+    }
+    doing.with_broker(id, act);
+    Ok(())
+}
+
+fn hand_over(doing: &mut Doing<'_>, id: ClientId, send: &Send) -> Done {
+    client_runs(doing.world, id)?;
+    let topic = match send.to {
+        Destination::Topic(topic) => topic,
+        Destination::Partition(tp) => {
+            partition_exists(doing.world, tp)?;
+            tp.topic
+        }
+        Destination::Broker(tp, broker) => {
+            broker_exists(doing.world, broker)?;
+            partition_exists(doing.world, tp)?;
+            tp.topic
+        }
+    };
+    if !doing.world.settings().topics.contains_key(&topic) {
+        return Err(Refused::new("there is no such topic", "create it first"));
+    }
+    if !doing.world.client(id).is_some_and(Client::is_producer) {
+        let name = client_name(doing.world, id);
+        return Err(Refused::new(format!("{name} is a consumer"), "send with a producer"));
+    }
+    doing.with_client(id, |client, cx| client.send(send, cx));
+    Ok(())
+}
+
+fn with_consumer(
+    doing: &mut Doing<'_>,
+    id: ClientId,
+    act: impl FnOnce(&mut Client, &mut crate::cluster::actor::Cx<'_>),
+) -> Done {
+    client_runs(doing.world, id)?;
+    if doing.world.client(id).is_some_and(Client::is_producer) {
+        let name = client_name(doing.world, id);
+        return Err(Refused::new(format!("{name} is a producer"), "name a consumer"));
+    }
+    doing.with_client(id, act);
+    Ok(())
+}
+
+impl World {
+    /// Whether a topic with this name exists now.
+    pub fn topic_exists(&self, name: &str) -> bool {
+        self.topic_named(name)
+            .is_some_and(|id| self.image().partitions.keys().any(|tp| tp.topic == id))
+    }
+}

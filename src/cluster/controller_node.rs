@@ -1,0 +1,561 @@
+//! The controller as a node of the world: it hears brokers, runs its checks, and sends out what was decided.
+//!
+//! The logic is [`Controller`]'s; here stand the wires and the clock. Heartbeats that change nothing are computed: a
+//! broker that is awake and connected is heard all the time, and when it falls silent its last heartbeat is worked out
+//! from its interval. A registration that must wait for an old session is kept and tried again when that has ended, in
+//! place of the broker's repeated attempts. Deliberately absent: the quorum inside (it is one node that can be down).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::cluster::actor::{Cx, Timer, TimerKind};
+use crate::cluster::controller::{
+    AlterPartition as Wanted, Change, ConfigScope, Controller, DirectoryId, ElectionType as Kind, ElrFeature,
+    HeartbeatRequest, LastContact, LeaderRecoveryState, Outcome, PartitionChange, RegistrationRequest,
+    ReplicationFactorChange, Settings as ControllerSettings, StaleCheck, Wish,
+};
+use crate::cluster::event::What;
+use crate::cluster::ids::{BrokerId, Node, TopicId, TopicPartition};
+use crate::cluster::image::{BrokerImage, Image, PartitionImage};
+use crate::cluster::input::{ConfigTarget, ElectionType};
+use crate::cluster::message::{
+    AlterPartition, AlterPartitionResult, Correlation, Heartbeat, HeartbeatAnswer, HeartbeatWant, Message, Registration,
+};
+use crate::cluster::rules::Rule;
+use crate::cluster::settings::{Micros, Settings};
+use crate::config::ConfigMap;
+use crate::log::{Encoder, Errors, Fingerprint};
+
+/// Configs of a topic that the controller acts on.
+const GUARDED: [&str; 2] = ["min.insync.replicas", "unclean.leader.election.enable"];
+
+/// The controller with its wires.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControllerNode {
+    controller: Controller,
+    up: bool,
+    image: Arc<Image>,
+    /// When each broker was last heard for real; its computed heartbeats follow from there.
+    heard: BTreeMap<BrokerId, Micros>,
+    /// Brokers that are not heard any more.
+    silent: BTreeSet<BrokerId>,
+    /// Brokers to which news could not be sent.
+    behind: BTreeSet<BrokerId>,
+    /// Registrations that wait for the end of an older session.
+    waiting: BTreeMap<BrokerId, (Correlation, Registration)>,
+}
+
+fn millis(now: Micros) -> i64 {
+    (now / 1_000) as i64
+}
+
+impl ControllerNode {
+    /// A controller that has registered and unfenced these brokers before time 0.
+    pub fn new(settings: &Settings, elr: ElrFeature, brokers: impl Iterator<Item = BrokerId>) -> ControllerNode {
+        let mut own = ControllerSettings {
+            elr,
+            ..ControllerSettings::default()
+        };
+        if let Some(first) = settings.brokers.first() {
+            own.session_timeout_ms = first.broker_session_timeout_ms;
+            let set = first
+                .settings()
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_string()));
+            own.file
+                .extend(set.filter(|(name, _)| GUARDED.contains(&name.as_str())));
+        }
+        let mut controller = Controller::new(own);
+        let mut heard = BTreeMap::new();
+        for broker in brokers {
+            let request = RegistrationRequest {
+                broker,
+                incarnation: 0,
+                previous_epoch: -1,
+                directory: DirectoryId(0),
+            };
+            if let Ok(epoch) = controller.register(0, request).answer {
+                let metadata_offset = controller.next_offset() - 1;
+                let request = HeartbeatRequest {
+                    broker,
+                    epoch,
+                    metadata_offset,
+                    wish: Wish::Run,
+                };
+                let _booted = controller.heartbeat(LastContact::Continuous, request);
+            }
+            heard.insert(broker, 0);
+        }
+        let image = Arc::new(picture(&controller));
+        let (silent, behind, waiting) = Default::default();
+        ControllerNode {
+            controller,
+            up: true,
+            image,
+            heard,
+            silent,
+            behind,
+            waiting,
+        }
+    }
+
+    /// Whether the quorum is there.
+    pub fn is_up(&self) -> bool {
+        self.up
+    }
+
+    /// The decided state.
+    pub fn state(&self) -> &Controller {
+        &self.controller
+    }
+
+    /// What has been decided, as everybody will hear it.
+    pub fn image(&self) -> Arc<Image> {
+        Arc::clone(&self.image)
+    }
+
+    /// Handles what a broker sent.
+    pub fn on_message(&mut self, from: BrokerId, message: Message, cx: &mut Cx<'_>) {
+        match message {
+            Message::Register(id, registration) => self.register(from, id, registration, cx),
+            Message::Heartbeat(id, heartbeat) => self.heartbeat(from, id, &heartbeat, cx),
+            Message::AlterPartition(id, epoch, wanted) => self.alter(from, id, epoch, &wanted, cx),
+            _ => {}
+        }
+    }
+
+    /// Handles a timer.
+    pub fn on_timer(&mut self, timer: Timer, cx: &mut Cx<'_>) {
+        match (timer.kind, timer.peer) {
+            (TimerKind::Session, _) => self.check_sessions(cx),
+            (TimerKind::Controller, Some(_)) => {
+                let outcome = self.controller.elect_unclean();
+                self.publish(outcome, cx);
+            }
+            (TimerKind::Controller, None) => {
+                let outcome = self.controller.balance();
+                self.publish(outcome, cx);
+            }
+            _ => {}
+        }
+        self.arm_checks(cx);
+    }
+
+    fn register(&mut self, broker: BrokerId, id: Correlation, registration: Registration, cx: &mut Cx<'_>) {
+        let request = RegistrationRequest {
+            broker,
+            incarnation: registration.incarnation,
+            previous_epoch: registration.previous_epoch,
+            directory: DirectoryId(registration.directory),
+        };
+        let outcome = self.controller.register(millis(cx.now), request);
+        if outcome.answer == Err(Errors::DuplicateBrokerRegistration) && cx.holds(Rule::DuplicateRegistration) {
+            cx.say(Rule::DuplicateRegistration, || What::RegistrationWaits { broker });
+            self.waiting.insert(broker, (id, registration));
+            return;
+        }
+        let answer = self.publish(outcome, cx);
+        if answer.is_ok() {
+            self.heard.insert(broker, cx.now);
+            self.silent.remove(&broker);
+            self.controller.contact(broker);
+            self.behind.remove(&broker);
+        }
+        cx.send(Node::Broker(broker), Message::RegisterResponse(id, answer));
+        if answer.is_ok() {
+            cx.send(Node::Broker(broker), Message::Metadata(self.image()));
+        }
+    }
+
+    fn heartbeat(&mut self, broker: BrokerId, id: Correlation, heartbeat: &Heartbeat, cx: &mut Cx<'_>) {
+        if let HeartbeatWant::AssignDirectory(directory) = heartbeat.want {
+            self.assign_directory(broker, heartbeat.epoch, DirectoryId(directory), cx);
+        }
+        let wish = match heartbeat.want {
+            HeartbeatWant::Unfence => Wish::Run,
+            HeartbeatWant::ShutDown => Wish::ShutDown,
+            HeartbeatWant::AssignDirectory(_) => Wish::Fence,
+        };
+        let request = HeartbeatRequest {
+            broker,
+            epoch: heartbeat.epoch,
+            metadata_offset: heartbeat.metadata_offset,
+            wish,
+        };
+        let outcome = self.controller.heartbeat(LastContact::Continuous, request);
+        let answer = self.publish(outcome, cx);
+        if answer.is_ok() {
+            self.heard.insert(broker, cx.now);
+            self.silent.remove(&broker);
+        }
+        let answer = answer.map(|reply| HeartbeatAnswer {
+            fenced: reply.fenced,
+            should_shut_down: reply.should_shut_down,
+        });
+        cx.send(Node::Broker(broker), Message::HeartbeatResponse(id, answer));
+        self.arm_checks(cx);
+    }
+
+    /// A broker reports its data directory for each partition it holds a replica of.
+    fn assign_directory(&mut self, broker: BrokerId, epoch: i64, directory: DirectoryId, cx: &mut Cx<'_>) {
+        let held = self
+            .controller
+            .partitions()
+            .filter(|(_, partition)| partition.replicas.contains(&broker));
+        let held: Vec<TopicPartition> = held.map(|(at, _)| at).collect();
+        for at in held {
+            let outcome = self.controller.assign_directory(broker, epoch, at, directory);
+            let _known = self.publish(outcome, cx);
+        }
+    }
+
+    fn alter(&mut self, from: BrokerId, id: Correlation, epoch: i64, wanted: &[AlterPartition], cx: &mut Cx<'_>) {
+        let requests: Vec<Wanted> = wanted
+            .iter()
+            .map(|part| Wanted {
+                at: part.partition,
+                leader_epoch: part.leader_epoch,
+                partition_epoch: part.partition_epoch,
+                recovery: LeaderRecoveryState::Recovered,
+                isr: part.isr.clone(),
+            })
+            .collect();
+        let outcome = self.controller.alter_partition(from, epoch, &requests);
+        let answer = self.publish(outcome, cx).map(|parts| {
+            let told = |answer: Result<Arc<_>, Errors>| match answer {
+                Ok(partition) => accepted(&partition),
+                Err(error) => AlterPartitionResult::Err(error),
+            };
+            parts.into_iter().map(|(at, answer)| (at, told(answer))).collect()
+        });
+        cx.send(Node::Broker(from), Message::AlterPartitionResponse(id, answer));
+        self.arm_checks(cx);
+    }
+
+    /// One run of the stale-session check; whoever waited for the session's end registers.
+    fn check_sessions(&mut self, cx: &mut Cx<'_>) {
+        let outcome = self.controller.check_stale(millis(cx.now));
+        let found = self.publish(outcome, cx);
+        if let StaleCheck::Fenced(broker) | StaleCheck::Forgotten(broker) = found
+            && let Some((id, registration)) = self.waiting.remove(&broker)
+        {
+            self.register(broker, id, registration, cx);
+        }
+    }
+
+    /// Arms the checks that would find something: sessions that end, leaders to move back, partitions to elect for.
+    fn arm_checks(&mut self, cx: &mut Cx<'_>) {
+        let session = Timer::of(TimerKind::Session);
+        match self.controller.next_session_check() {
+            Some(ms) => cx.arm(session, Micros::try_from(ms).unwrap_or(0) * 1_000),
+            None => cx.disarm(session),
+        }
+        let Some(config) = cx.settings.brokers.first() else {
+            return;
+        };
+        let next = |every: Micros| (cx.now / every.max(1) + 1) * every.max(1);
+        let balance_due = next(config.leader_imbalance_check_interval_seconds as Micros * 1_000_000);
+        let unclean_due = next(config.unclean_leader_election_interval_ms as Micros * 1_000);
+        let (balance, unclean) = (
+            Timer::of(TimerKind::Controller),
+            Timer::with(TimerKind::Controller, Node::Controller),
+        );
+        if config.auto_leader_rebalance_enable && self.controller.is_imbalanced() {
+            cx.arm(balance, balance_due);
+        } else {
+            cx.disarm(balance);
+        }
+        let offline = self
+            .controller
+            .partitions()
+            .filter(|(_, partition)| partition.leader.is_none());
+        let mut electable = offline.filter(|(at, _)| self.controller.unclean_election_enabled(at.topic));
+        if electable.next().is_some() {
+            cx.arm(unclean, unclean_due);
+        } else {
+            cx.disarm(unclean);
+        }
+    }
+
+    /// Says what was changed and sends the new image to every broker that can be reached.
+    fn publish<T>(&mut self, outcome: Outcome<T>, cx: &mut Cx<'_>) -> T {
+        if outcome.changes.is_empty() {
+            return outcome.answer;
+        }
+        for change in &outcome.changes {
+            tell(change, cx);
+        }
+        self.image = Arc::new(picture(&self.controller));
+        self.spread(cx);
+        self.arm_checks(cx);
+        outcome.answer
+    }
+
+    fn spread(&mut self, cx: &mut Cx<'_>) {
+        let known: Vec<BrokerId> = self.image.brokers.keys().copied().collect();
+        for broker in known {
+            if cx.reach.can(Node::Broker(broker)) {
+                cx.send(Node::Broker(broker), Message::Metadata(self.image()));
+            } else {
+                self.behind.insert(broker);
+            }
+        }
+    }
+
+    /// News to a broker was lost on the way.
+    pub fn lost(&mut self, broker: BrokerId) {
+        self.behind.insert(broker);
+    }
+
+    /// A broker can be reached again: it gets the news it has missed.
+    pub fn on_reachable(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
+        if self.behind.remove(&broker) {
+            let after = reconnect_backoff(cx.settings, broker);
+            cx.send_after(Node::Broker(broker), Message::Metadata(self.image()), after);
+        }
+    }
+
+    /// A broker is not heard any more. Its last heartbeat came at a whole number of intervals after the one heard last.
+    pub fn silence(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
+        if !self.silent.insert(broker) {
+            return;
+        }
+        let since = self.heard.get(&broker).copied().unwrap_or(0);
+        let every = (cx.settings.broker(broker).broker_heartbeat_interval_ms as Micros * 1_000).max(1);
+        let last = since + (cx.now - since) / every * every;
+        self.controller.silence(broker, millis(last));
+        self.arm_checks(cx);
+    }
+
+    /// These brokers are awake and connected; this is how far each has read the metadata log.
+    pub fn read_so_far(&mut self, applied: &[(BrokerId, i64)]) {
+        for &(broker, metadata_offset) in applied {
+            let Some(known) = self.controller.broker(broker) else {
+                continue;
+            };
+            if !known.is_active() || self.silent.contains(&broker) || known.metadata_offset == metadata_offset {
+                continue;
+            }
+            let epoch = known.epoch;
+            let request = HeartbeatRequest {
+                broker,
+                epoch,
+                metadata_offset,
+                wish: Wish::Run,
+            };
+            let _nothing_changes = self.controller.heartbeat(LastContact::Continuous, request);
+        }
+    }
+
+    /// The quorum goes.
+    pub fn kill(&mut self, _: &mut Cx<'_>) {
+        self.up = false;
+        self.waiting.clear();
+    }
+
+    /// The quorum is back: it gives every broker a new session and time to be heard.
+    pub fn start(&mut self, cx: &mut Cx<'_>) {
+        self.up = true;
+        let known: Vec<BrokerId> = self.image.brokers.keys().copied().collect();
+        for broker in known {
+            self.heard.insert(broker, cx.now);
+            self.silent.remove(&broker);
+            self.controller.contact(broker);
+        }
+        self.arm_checks(cx);
+    }
+
+    /// Creates a topic whose settings the world has noted.
+    ///
+    /// # Errors
+    /// What a real controller answers, for example when no broker of an assignment is active.
+    pub fn create_topic(
+        &mut self,
+        name: &str,
+        assignment: &[Vec<BrokerId>],
+        config: &ConfigMap,
+        cx: &mut Cx<'_>,
+    ) -> Result<TopicId, Errors> {
+        let created = self.controller.create_topic(name, assignment);
+        let topic = self.note(created, cx)?;
+        for (name, value) in config.iter().filter(|(name, _)| GUARDED.contains(name)) {
+            let set = self
+                .controller
+                .alter_config(ConfigScope::Topic(topic), name, Some(&value.to_string()));
+            self.note(set, cx)?;
+        }
+        Ok(topic)
+    }
+
+    /// As `publish`, for what everybody is told in another way.
+    fn note<T>(&mut self, outcome: Outcome<T>, cx: &mut Cx<'_>) -> T {
+        if !outcome.changes.is_empty() {
+            self.image = Arc::new(picture(&self.controller));
+            self.arm_checks(cx);
+        }
+        outcome.answer
+    }
+
+    /// A config was set; the controller minds those that decide elections.
+    pub fn configure(&mut self, target: ConfigTarget, name: &str, value: &str, cx: &mut Cx<'_>) -> Option<Errors> {
+        if !GUARDED.contains(&name) {
+            return None;
+        }
+        let scope = match target {
+            ConfigTarget::Brokers => ConfigScope::Cluster,
+            ConfigTarget::Broker(id) => ConfigScope::Broker(id),
+            ConfigTarget::Topic(id) => ConfigScope::Topic(id),
+            ConfigTarget::Client(_) => return None,
+        };
+        let outcome = self.controller.alter_config(scope, name, Some(value));
+        self.publish(outcome, cx).err()
+    }
+
+    /// Elects a leader by hand.
+    pub fn elect(&mut self, at: TopicPartition, how: ElectionType, cx: &mut Cx<'_>) -> Option<Errors> {
+        let kind = match how {
+            ElectionType::Preferred => Kind::Preferred,
+            ElectionType::Unclean => Kind::Unclean,
+        };
+        let outcome = self.controller.elect_leaders(kind, Some(&[at]));
+        self.publish(outcome, cx)
+            .into_iter()
+            .find_map(|(_, answer)| answer.err())
+    }
+
+    /// Moves a partition to other replicas.
+    pub fn reassign(&mut self, at: TopicPartition, replicas: &[BrokerId], cx: &mut Cx<'_>) -> Option<Errors> {
+        let outcome = self
+            .controller
+            .reassign(at, Some(replicas), ReplicationFactorChange::Allowed);
+        self.publish(outcome, cx).err()
+    }
+
+    /// Adds what depends on the clock to a canonical encoding: sessions that run out.
+    pub(crate) fn encode_times(&self, now: Micros, out: &mut Encoder) {
+        if !self.silent.is_empty() {
+            self.controller.encode(millis(now), out);
+        }
+    }
+}
+
+impl Fingerprint for ControllerNode {
+    fn fingerprint(&self, out: &mut Encoder) {
+        out.u8(u8::from(self.up));
+        if self.silent.is_empty() {
+            self.controller.encode(0, out);
+        }
+        for set in [&self.silent, &self.behind] {
+            out.len(set.len());
+            set.iter().for_each(|id| out.u16(id.0));
+        }
+        out.len(self.waiting.len());
+        self.waiting.keys().for_each(|id| out.u16(id.0));
+    }
+}
+
+fn reconnect_backoff(_: &Settings, _: BrokerId) -> Micros {
+    50_000
+}
+
+/// What an accepted `AlterPartition` is answered with.
+fn accepted(partition: &crate::cluster::controller::Partition) -> AlterPartitionResult {
+    AlterPartitionResult::Ok {
+        leader: partition.leader,
+        leader_epoch: partition.leader_epoch,
+        isr: partition.isr.clone(),
+        partition_epoch: partition.partition_epoch,
+        recovering: partition.recovery == LeaderRecoveryState::Recovering,
+    }
+}
+
+/// The image of a controller's state.
+fn picture(controller: &Controller) -> Image {
+    let partitions = controller.partitions().map(|(at, partition)| {
+        let image = PartitionImage {
+            replicas: partition.replicas.clone(),
+            isr: partition.isr.clone(),
+            leader: partition.leader,
+            leader_epoch: partition.leader_epoch,
+            partition_epoch: partition.partition_epoch,
+            recovering: partition.recovery == LeaderRecoveryState::Recovering,
+        };
+        (at, Arc::new(image))
+    });
+    let brokers = controller.brokers().map(|(id, broker)| {
+        let image = BrokerImage {
+            epoch: broker.epoch,
+            fenced: broker.fenced,
+            in_controlled_shutdown: broker.in_controlled_shutdown,
+        };
+        (id, image)
+    });
+    Image {
+        offset: controller.next_offset() - 1,
+        partitions: partitions.collect(),
+        brokers: brokers.collect(),
+    }
+}
+
+/// Says what one change of the controller's state was.
+fn tell(change: &Change, cx: &mut Cx<'_>) {
+    match *change {
+        Change::Registered { broker, epoch } => cx.say(Rule::Registration, || What::Registered { broker, epoch }),
+        Change::Fenced { broker, rule } => cx.say(rule, || What::Fenced { broker }),
+        Change::Unfenced { broker } => cx.say(Rule::Unfence, || What::Unfenced { broker }),
+        Change::ShuttingDown { broker } => cx.say(Rule::ControlledShutdown, || What::ShuttingDown { broker }),
+        Change::Partition(ref change) => tell_partition(change, cx),
+        Change::ElrCleared { ref partitions } => partitions.iter().for_each(|change| tell_partition(change, cx)),
+        _ => {}
+    }
+}
+
+fn tell_partition(change: &PartitionChange, cx: &mut Cx<'_>) {
+    let PartitionChange {
+        at,
+        before,
+        after,
+        rules,
+    } = change;
+    let partition = *at;
+    let began = rules.first().copied().unwrap_or(Rule::Metadata);
+    let rule = |prefix: &str| {
+        rules
+            .iter()
+            .copied()
+            .find(|rule| rule.id().starts_with(prefix))
+            .unwrap_or(began)
+    };
+    if before.isr != after.isr {
+        let rule = if began.id().starts_with("isr.") {
+            began
+        } else {
+            rule("isr.")
+        };
+        cx.say(rule, || What::IsrChanged {
+            partition,
+            from: before.isr.clone(),
+            to: after.isr.clone(),
+        });
+    }
+    if before.elr != after.elr {
+        cx.say(rule("elr."), || What::ElrChanged {
+            partition,
+            from: before.elr.clone(),
+            to: after.elr.clone(),
+        });
+    }
+    if before.replicas != after.replicas {
+        let (from, to) = (before.replicas.clone(), after.replicas.clone());
+        cx.say(Rule::Reassignment, || What::Reassigned { partition, from, to });
+    }
+    if before.leader_epoch != after.leader_epoch {
+        let (from, to, epoch) = (before.leader, after.leader, after.leader_epoch);
+        cx.say(rule("election."), || What::LeaderElected {
+            partition,
+            from,
+            to,
+            epoch,
+        });
+    }
+}
