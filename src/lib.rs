@@ -7,5 +7,6 @@ pub mod cluster;
 pub mod config;
 pub mod conform;
 pub mod ledger;
+pub mod lesson;
 pub mod log;
 pub mod scenario;

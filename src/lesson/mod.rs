@@ -1,0 +1,25 @@
+//! Lessons: Markdown files with scenes in the scenario language, captions, predictions and a closing puzzle.
+//!
+//! A lesson is also a test: `replay` plays it from end to end and says where the engine does not do what its words say.
+//! Answers are never written down: the right option of a prediction is the one whose condition holds in the run.
+//! Deliberately absent: how a lesson looks, and where progress is kept.
+//!
+//! The file: front matter (`title`, `number`, `minutes`, `needs`, `misconceptions`), prose, and fenced blocks
+//! `scene NAME`, `caption`, `predict NAME`, `check`, `puzzle`, `real`.
+
+pub mod blocks;
+pub mod compile;
+pub mod fault;
+pub mod front;
+pub mod markdown;
+pub mod misconception;
+pub mod progress;
+
+pub use compile::{Choice, Kind, Lesson, Part, Prediction, Puzzle, Run, Stop, Words};
+pub use fault::Fault;
+pub use markdown::{Block, Span};
+pub use misconception::Misconception;
+#[cfg(test)]
+mod tests;
+
+pub use progress::{Answered, LessonProgress, Progress, Restored};

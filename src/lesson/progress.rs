@@ -1,0 +1,217 @@
+//! How far somebody has come in the course, as it is kept in a browser.
+//!
+//! Stored text is never trusted: what is damaged is reported and begins anew, and everything that can still be read stays.
+//! Deliberately absent: where it is kept; that is the page's affair.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The format's version. A later one that this program does not know is left alone and reported.
+const VERSION: u64 = 1;
+
+/// How far somebody has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// Lessons by the name of their file.
+    lessons: BTreeMap<String, LessonProgress>,
+}
+
+/// How far somebody has come in one lesson.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LessonProgress {
+    /// The farthest stop that was reached.
+    pub stop: u32,
+    /// Whether the last stop was reached.
+    pub finished: bool,
+    /// Predictions that were answered (or skipped), by name.
+    pub predictions: BTreeMap<String, Answered>,
+    /// The fewest acts with which the puzzle was solved.
+    pub puzzle: Option<u32>,
+}
+
+/// How a prediction was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answered {
+    /// As the run came out.
+    Right,
+    /// Otherwise.
+    Otherwise,
+    /// Not at all.
+    Skipped,
+}
+
+/// What was read of a stored text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// What could be read.
+    pub progress: Progress,
+    /// What could not, in words for a person; empty if all is well.
+    pub damages: Vec<String>,
+}
+
+impl Progress {
+    /// How far somebody has come in a lesson.
+    pub fn lesson(&self, slug: &str) -> LessonProgress {
+        self.lessons.get(slug).cloned().unwrap_or_default()
+    }
+
+    /// All lessons that were begun.
+    pub fn begun(&self) -> impl Iterator<Item = (&str, &LessonProgress)> {
+        self.lessons.iter().map(|(slug, progress)| (slug.as_str(), progress))
+    }
+
+    /// A stop was reached; `last` is the lesson's last one.
+    pub fn reached(&mut self, slug: &str, stop: u32, last: u32) {
+        let lesson = self.entry(slug);
+        lesson.stop = lesson.stop.max(stop);
+        lesson.finished |= stop >= last;
+    }
+
+    /// A prediction was answered; the first answer stays.
+    pub fn answered(&mut self, slug: &str, prediction: &str, answer: Answered) {
+        self.entry(slug)
+            .predictions
+            .entry(prediction.to_string())
+            .or_insert(answer);
+    }
+
+    /// The puzzle was solved with so many acts; the best stays.
+    pub fn solved(&mut self, slug: &str, acts: u32) {
+        let lesson = self.entry(slug);
+        lesson.puzzle = Some(lesson.puzzle.map_or(acts, |best| best.min(acts)));
+    }
+
+    fn entry(&mut self, slug: &str) -> &mut LessonProgress {
+        self.lessons.entry(slug.to_string()).or_default()
+    }
+
+    /// The text to be stored.
+    pub fn to_text(&self) -> String {
+        serde_json::json!({ "version": VERSION, "lessons": self.lessons }).to_string()
+    }
+
+    /// Reads a stored text.
+    pub fn from_text(text: &str) -> Restored {
+        let anew = |damage: String| Restored {
+            progress: Progress::default(),
+            damages: vec![damage],
+        };
+        let Ok(Value::Object(stored)) = serde_json::from_str(text) else {
+            return anew("the stored progress cannot be read; it begins anew".to_string());
+        };
+        match stored.get("version").and_then(Value::as_u64) {
+            Some(VERSION) => {}
+            Some(newer) => {
+                return anew(format!(
+                    "the stored progress has version {newer}, this page knows {VERSION}; it begins anew"
+                ));
+            }
+            None => return anew("the stored progress names no version; it begins anew".to_string()),
+        }
+        let mut restored = Restored {
+            progress: Progress::default(),
+            damages: Vec::new(),
+        };
+        let Some(Value::Object(lessons)) = stored.get("lessons") else {
+            return anew("the stored progress holds no lessons; it begins anew".to_string());
+        };
+        for (slug, value) in lessons {
+            match LessonProgress::deserialize(value) {
+                Ok(lesson) => {
+                    restored.progress.lessons.insert(slug.clone(), lesson);
+                }
+                Err(_) => restored
+                    .damages
+                    .push(format!("the progress of lesson '{slug}' is damaged; it begins anew")),
+            }
+        }
+        restored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> Progress {
+        let mut progress = Progress::default();
+        progress.reached("06-high-watermark", 3, 5);
+        progress.answered("06-high-watermark", "readable", Answered::Otherwise);
+        progress.answered("06-high-watermark", "readable", Answered::Right);
+        progress.reached("02-log", 4, 4);
+        progress.solved("02-log", 5);
+        progress.solved("02-log", 3);
+        progress.solved("02-log", 4);
+        progress
+    }
+
+    #[test]
+    fn what_is_stored_is_read_again() {
+        let restored = Progress::from_text(&some().to_text());
+        assert_eq!(
+            restored,
+            Restored {
+                progress: some(),
+                damages: vec![]
+            }
+        );
+        assert!(!some().lesson("06-high-watermark").finished);
+        assert_eq!(
+            some().lesson("06-high-watermark").predictions["readable"],
+            Answered::Otherwise
+        );
+        assert!(some().lesson("02-log").finished);
+        assert_eq!(some().lesson("02-log").puzzle, Some(3));
+    }
+
+    #[test]
+    fn a_damaged_lesson_begins_anew_and_the_others_stay() {
+        let text = some().to_text().replace("\"stop\":3", "\"stop\":\"three\"");
+        let restored = Progress::from_text(&text);
+        assert_eq!(
+            restored.damages,
+            ["the progress of lesson '06-high-watermark' is damaged; it begins anew"]
+        );
+        assert_eq!(restored.progress.lesson("02-log"), some().lesson("02-log"));
+        assert_eq!(restored.progress.lesson("06-high-watermark"), LessonProgress::default());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_reported() {
+        for (text, damage) in [
+            ("", "the stored progress cannot be read; it begins anew"),
+            ("[1]", "the stored progress cannot be read; it begins anew"),
+            ("{}", "the stored progress names no version; it begins anew"),
+            (
+                "{\"version\":1}",
+                "the stored progress holds no lessons; it begins anew",
+            ),
+            (
+                "{\"version\":7,\"lessons\":{}}",
+                "the stored progress has version 7, this page knows 1; it begins anew",
+            ),
+        ] {
+            assert_eq!(
+                Progress::from_text(text),
+                Restored {
+                    progress: Progress::default(),
+                    damages: vec![damage.into()]
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn fields_of_later_versions_are_passed_over() {
+        let text = "{\"version\":1,\"theme\":2,\"lessons\":{\"02-log\":{\"stop\":4,\"stars\":9}}}";
+        let restored = Progress::from_text(text);
+        assert_eq!(
+            (restored.progress.lesson("02-log").stop, restored.damages.len()),
+            (4, 0)
+        );
+    }
+}

@@ -1,0 +1,271 @@
+//! The lesson format: what a file says, and every mistake with its line and remedy.
+
+use super::*;
+
+/// A small lesson that uses every kind of block.
+const SMALL: &str = r#"---
+title: A small lesson
+number: 99
+minutes: 1
+needs: 2, 6
+misconceptions: M17
+---
+# One record
+
+A **high watermark** is a number. See [the rule](rule:hw.leader).
+
+```scene begin
+brokers 1
+topic t
+producer app acks=1
+# step
+send app t count=2
+run until acked
+```
+
+```caption
+The log ends at {leo t-0@1}.
+```
+
+```predict next
+ask: Where does the log end after one more?
+- At 2 | misconception=M17
+- At 3 | when: leo t-0@1 = 3
+```
+
+Now it happens.
+
+```scene more
+send app t
+run until acked
+```
+
+```check
+expect leo t-0@1 = 3
+```
+
+```puzzle
+goal: leo t-0@1 = 5
+allow: send app t, kill
+par: 1
+solution:
+send app t count=2
+run until acked
+```
+
+```real
+In a real cluster there is more.
+```
+"#;
+
+fn faults(text: &str) -> Vec<String> {
+    match Lesson::parse(text) {
+        Ok(_) => Vec::new(),
+        Err(faults) => faults.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn without(piece: &str) -> String {
+    SMALL.replace(piece, "")
+}
+
+#[test]
+fn a_lesson_falls_into_parts_and_stops() {
+    let lesson = Lesson::parse(SMALL).expect("it is well-formed");
+    assert_eq!(lesson.front.title, "A small lesson");
+    assert_eq!((lesson.front.number, lesson.front.minutes), (99, 1));
+    assert_eq!(lesson.front.needs, [2, 6]);
+    assert_eq!(lesson.front.misconceptions, [Misconception::M17]);
+    let kinds: Vec<&str> = lesson
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Prose(_) => "prose",
+            Part::Scene { .. } => "scene",
+            Part::Caption { .. } => "caption",
+            Part::Predict(_) => "predict",
+            Part::Check { .. } => "check",
+            Part::Puzzle(_) => "puzzle",
+            Part::Real(_) => "real",
+        })
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "prose", "scene", "caption", "predict", "prose", "scene", "check", "puzzle", "real"
+        ]
+    );
+    let stops: Vec<(usize, usize, &str)> = lesson
+        .stops
+        .iter()
+        .map(|stop| (stop.run, stop.done, stop.scene.as_str()))
+        .collect();
+    assert_eq!(stops, [(0, 3, "begin"), (0, 5, "begin"), (0, 7, "more")]);
+    let prediction = lesson.predictions().next().expect("there is one");
+    assert_eq!((prediction.asked, prediction.settled, prediction.line), (1, 2, 25));
+    assert_eq!(lesson.puzzle().map(|puzzle| (puzzle.stop, puzzle.par)), Some((2, 1)));
+}
+
+#[test]
+fn windows_line_ends_and_a_byte_order_mark_change_nothing() {
+    let windows = format!("\u{feff}{}", SMALL.replace('\n', "\r\n"));
+    assert_eq!(Lesson::parse(&windows), Lesson::parse(SMALL));
+}
+
+#[test]
+fn an_act_is_allowed_by_the_words_it_begins_with() {
+    let lesson = Lesson::parse(SMALL).expect("it is well-formed");
+    let puzzle = lesson.puzzle().expect("there is one");
+    assert!(puzzle.allows("send app t count=2"));
+    assert!(puzzle.allows("kill 1"));
+    assert!(!puzzle.allows("send app"));
+    assert!(!puzzle.allows("killer 1"));
+}
+
+#[test]
+fn each_mistake_is_named_with_its_line_and_remedy() {
+    let cases: &[(&str, &str, &str)] = &[
+        (
+            "title: A small lesson\n",
+            "",
+            "1: 'title' is missing; add a line 'title: …' to the front matter",
+        ),
+        (
+            "number: 99",
+            "number: many",
+            "3: 'many' is no whole number; write digits only",
+        ),
+        (
+            "minutes:",
+            "minute:",
+            "1: 'minutes' is missing; add a line 'minutes: …' to the front matter",
+        ),
+        (
+            "needs: 2, 6",
+            "needs: 2, 6\nneeds: 7",
+            "6: 'needs' stands twice; keep one of them",
+        ),
+        (
+            "misconceptions: M17",
+            "misconceptions: M99",
+            "6: 'M99' is no known misconception; use M01 to M25",
+        ),
+        (
+            "```scene begin",
+            "```scen begin",
+            "12: 'scen' is no kind of block; use one of scene, caption, predict, check, puzzle, real; did you mean 'scene'?",
+        ),
+        (
+            "```scene begin",
+            "```scene",
+            "12: the scene has no proper name; write 'scene NAME' in small letters, digits and -",
+        ),
+        (
+            "```scene more",
+            "```scene begin",
+            "33: a scene 'begin' stands above; give this one another name",
+        ),
+        (
+            "brokers 1\n",
+            "",
+            "13: there is no world yet; begin the lesson's first scene with 'brokers N'",
+        ),
+        (
+            "ask: Where",
+            "as: Where",
+            "26: 'as: Where does the log end after one more?' is no line of a prediction; use 'ask: …', options '- …', or 'click: records' or 'slider: UNIT FROM..TO' with 'answer: SUBJECT'",
+        ),
+        (
+            "- At 2 | misconception=M17",
+            "- At 2",
+            "27: nothing says whether this option is right; add '| when: SUBJECT OP VALUE' or '| misconception=M17'",
+        ),
+        (
+            "expect leo t-0@1 = 3\n",
+            "send app t\n",
+            "39: a check holds expectations only; write 'expect SUBJECT OP VALUE'",
+        ),
+        (
+            "par: 1",
+            "par: 2",
+            "42: the solution has 1 acts, par is 2; make them equal",
+        ),
+        (
+            "allow: send app t, kill",
+            "allow: kill",
+            "47: the solution's 'send app t count=2' is not allowed; add it to 'allow:' or find another solution",
+        ),
+        (
+            "A **high",
+            "A <b>high</b> **high",
+            "10: raw HTML is not allowed in a lesson; write it as Markdown",
+        ),
+        (
+            "rule:hw.leader",
+            "javascript:alert",
+            "10: a link of this kind is not allowed in a lesson; begin it with https://, rule: or lesson:",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let found = faults(&SMALL.replacen(from, to, 1));
+        assert!(
+            found.iter().any(|fault| fault == expected),
+            "{from} -> {to}: {found:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_statement_that_does_not_parse_is_named_on_its_line() {
+    let found = faults(&SMALL.replace("topic t\n", "topik t\n"));
+    assert!(
+        found
+            .iter()
+            .any(|fault| fault.starts_with("14: found 'topik'") && fault.contains("'topic'")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn a_caption_has_25_words_at_most_and_a_value_counts_as_one() {
+    let long = |count: usize| {
+        let caption = format!("{}{{leo t-0@1}}.", "word ".repeat(count - 1));
+        SMALL.replace("The log ends at {leo t-0@1}.", &caption)
+    };
+    assert_eq!(faults(&long(25)), Vec::<String>::new());
+    assert_eq!(
+        faults(&long(26)),
+        ["22: the caption has 26 words; say it in 25; a {subject} counts as one"]
+    );
+}
+
+#[test]
+fn a_prediction_needs_a_scene_that_settles_it() {
+    let text = without("```scene more\nsend app t\nrun until acked\n```\n");
+    let found = faults(&text);
+    assert!(
+        found.contains(
+            &"25: no scene settles the prediction 'next'; put the scene that answers it behind it".to_string()
+        ),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn a_fifth_prediction_is_one_too_many() {
+    let one =
+        |n: usize| format!("```predict q{n}\nask: Well?\n- a | when: leo t-0@1 = 2\n- b | misconception=M01\n```\n");
+    let text = SMALL.replace("Now it happens.", &(1..=4).map(one).collect::<Vec<_>>().join("\n"));
+    assert_eq!(
+        faults(&text),
+        ["49: this is prediction 5 of the lesson; keep the 4 best"]
+    );
+}
+
+#[test]
+fn every_misconception_has_its_id() {
+    for number in 1..=25 {
+        let id = format!("M{number:02}");
+        assert_eq!(Misconception::from_id(&id).map(Misconception::id), Some(id.as_str()));
+    }
+}
