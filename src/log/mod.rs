@@ -13,6 +13,7 @@ mod epochs;
 mod errors;
 mod files;
 mod fingerprint;
+mod holdings;
 mod index;
 mod load;
 mod log_file;
@@ -41,6 +42,7 @@ pub use files::{
     base_offset_of, file_name,
 };
 pub use fingerprint::{Cached, Encoder, Fingerprint};
+pub use holdings::{Held, Layer, offset_ranges};
 pub use index::{Entry, Index, OffsetEntry, OffsetIndex, TimeEntry, TimeIndex, WhenFull};
 pub use load::{LoadArgs, RecoveryReport, Shutdown};
 pub use log_file::{LogFile, Placed};
