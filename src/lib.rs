@@ -6,6 +6,7 @@ pub mod cli;
 pub mod cluster;
 pub mod config;
 pub mod conform;
+pub mod history;
 pub mod ledger;
 pub mod lesson;
 pub mod log;

@@ -10,8 +10,14 @@ use crate::log::{Encoder, Errors, Fingerprint};
 use std::sync::Arc;
 #[derive(Clone)]
 pub struct Broker;
-pub struct ReplicaView;
-impl ReplicaView {
+pub struct ReplicaView<'a>(&'a crate::log::Log);
+impl<'a> ReplicaView<'a> {
+    pub fn log(&self) -> &'a crate::log::Log {
+        self.0
+    }
+    pub fn leads_in(&self) -> Option<i32> {
+        None
+    }
     pub fn log_end(&self) -> i64 {
         0
     }
@@ -38,7 +44,7 @@ impl Broker {
     pub fn image(&self) -> Option<&Arc<Image>> {
         todo!()
     }
-    pub fn replica(&self, tp: TopicPartition) -> Option<ReplicaView> {
+    pub fn replica(&self, tp: TopicPartition) -> Option<ReplicaView<'_>> {
         todo!()
     }
     pub fn on_message(&mut self, f: Node, m: Message, cx: &mut Cx<'_>) {}

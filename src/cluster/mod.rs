@@ -17,6 +17,7 @@ mod fault;
 pub mod ids;
 pub mod image;
 pub mod input;
+pub mod invariants;
 pub mod message;
 pub mod network;
 pub mod partitioner;

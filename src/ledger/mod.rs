@@ -2,8 +2,8 @@
 //!
 //! A pure fold of events ([`Ledger::apply`]): sent, appended, told, read, and which event took each copy. Records are
 //! named by [`Tag`], which travels with their bytes, so a record is followed through every replica and every retry.
-//! The named invariants that need to know
-//! what clients were told stand in [`invariants`].
+//! Questions about the present (is it lost? where
+//! are its copies?) are judged by the logs of a world and stand in [`present`]; the named invariants in [`invariants`].
 //!
 //! Deliberately absent: text, past states (a history keeps ledgers at checkpoints), and anything that
 //! the engine would read back. Cheap to clone: lists lie in shared chunks.
@@ -13,6 +13,7 @@ mod counters;
 mod fold;
 mod holdings;
 pub mod invariants;
+pub mod present;
 mod reads;
 mod record;
 #[cfg(test)]
