@@ -39,3 +39,8 @@ fn the_controller_decides_as_recorded() {
 fn producers_choose_partitions_as_recorded() {
     all_same("partitioner.json.gz", 2, 1_140);
 }
+
+#[test]
+fn groups_share_their_partitions_as_recorded() {
+    all_same("assignors.jsonl.gz", 156, 716);
+}

@@ -6,6 +6,7 @@
 
 mod act;
 pub mod actor;
+pub mod assignor;
 pub mod broker;
 pub mod chance;
 pub mod client;

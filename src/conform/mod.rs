@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: reading of files and printing, which are the command line's.
 
+mod assignors;
 mod compare;
 mod controller;
 mod partitioner;
@@ -17,7 +18,12 @@ use std::fmt;
 pub use compare::Difference;
 
 /// Everything that can be replayed.
-pub const REPLAYS: &[&dyn Replay] = &[&controller::Recorded, &partitioner::Murmur2, &partitioner::Sticky];
+pub const REPLAYS: &[&dyn Replay] = &[
+    &controller::Recorded,
+    &partitioner::Murmur2,
+    &partitioner::Sticky,
+    &assignors::Assignors,
+];
 
 /// How recordings of one kind are replayed.
 pub trait Replay: Sync {

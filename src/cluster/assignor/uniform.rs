@@ -1,0 +1,60 @@
+//! Uniform when everybody subscribes to the same topics: quotas, filled with consecutive partitions.
+//!
+//! Members keep what they own up to their quota; what is left over goes to those below theirs, each filled up before the
+//! next one's turn. Two topics of three partitions over two members thus give each member one whole topic.
+//!
+//! Kafka goes through members in the order of a hash map, which is kept, and through topics in that of their random ids.
+//! The recordings' ids put the last name first, and so it is here.
+//! Mirrors `UniformHomogeneousAssignmentBuilder`.
+
+use crate::cluster::assignor::{Assignment, Group, Slot, slots};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub(super) fn assign(group: &Group) -> Assignment {
+    let mut assignment = group.nothing_assigned();
+    let topics = group.subscribed_topics();
+    let members = group.members_in_map_order();
+    let mut all: Vec<Slot> = slots(&topics).collect();
+    all.sort_by(last_topic_first);
+    let owned_before: BTreeSet<&Slot> = members.iter().flat_map(|member| &member.owned).collect();
+    let mut unassigned: Vec<Slot> = all
+        .iter()
+        .filter(|slot| !owned_before.contains(slot))
+        .cloned()
+        .collect();
+    let minimum = all.len() / members.len().max(1);
+    let mut extras = all.len() % members.len().max(1);
+    let mut wanting = Vec::new();
+    for (place, member) in members.iter().enumerate() {
+        let mut extra = usize::from(extras > 0);
+        let mut kept: Vec<Slot> = member
+            .owned
+            .iter()
+            .filter(|slot| topics.contains_key(&slot.topic))
+            .cloned()
+            .collect();
+        kept.sort_by(last_topic_first);
+        unassigned.extend(kept.split_off(kept.len().min(minimum + extra)));
+        // One that does not need the extra partition leaves it to those behind, if there are enough of them.
+        if kept.len() < minimum + extra && members.len() - place > extras {
+            extra = 0;
+        }
+        extras -= extra.min(extras);
+        wanting.push((&member.id, (minimum + extra).saturating_sub(kept.len())));
+        assignment.insert(Arc::clone(&member.id), kept.into_iter().collect());
+    }
+    let mut rest = unassigned.into_iter();
+    for (member, wanted) in wanting {
+        assignment
+            .entry(Arc::clone(member))
+            .or_default()
+            .extend(rest.by_ref().take(wanted));
+    }
+    assignment
+}
+
+fn last_topic_first(a: &Slot, b: &Slot) -> Ordering {
+    b.topic.cmp(&a.topic).then(a.partition.cmp(&b.partition))
+}
