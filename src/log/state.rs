@@ -250,6 +250,12 @@ impl Log {
         self.flush_below(self.log_end_offset(), now_ms)
     }
 
+    /// The operating system writes all pages back by itself: everything is on disk, and the log does not know it, so
+    /// that recovery reads from the same point as before.
+    pub fn write_back(&mut self) {
+        self.state.flush_everything();
+    }
+
     /// As [`flush_all`](Self::flush_all), with the files of an empty active segment too, as at a clean stop.
     pub fn flush_with_active(&mut self, now_ms: i64) -> bool {
         let end = self.log_end_offset();

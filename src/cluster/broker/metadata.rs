@@ -1,0 +1,148 @@
+//! Acting on what the controller has decided, when the news of it arrives.
+//!
+//! Mirrors `BrokerMetadataPublisher`, `ReplicaManager.applyDelta`, `Partition.makeLeader` and `makeFollower`. Old news is
+//! ignored by offset, an old state of one partition by its partition epoch; a newer one overrides an ISR change that this
+//! broker has asked for and not been answered about.
+
+use std::sync::Arc;
+
+use crate::cluster::actor::Cx;
+use crate::cluster::event::What;
+use crate::cluster::ids::{BrokerId, TopicPartition};
+use crate::cluster::image::{Image, PartitionImage};
+use crate::cluster::rules::Rule;
+use crate::cluster::tracked::Tracked;
+use crate::log::Log;
+
+use super::host::Checkpoints;
+use super::process::{Process, Touch};
+use super::replica::{Replica, Role};
+
+impl Process {
+    /// Takes up a newer image of the cluster.
+    pub(super) fn apply_metadata(&mut self, cx: &mut Cx<'_>, image: Arc<Image>) {
+        if image.offset <= self.image.offset {
+            return;
+        }
+        let before = std::mem::replace(&mut self.image, image);
+        self.apply_partitions(cx, &before);
+        self.look_at_own_registration(cx);
+    }
+
+    /// Takes up partitions that have just been created and are known to everybody at once.
+    pub(super) fn learn_partitions(&mut self, cx: &mut Cx<'_>, new: &[(TopicPartition, Arc<PartitionImage>)]) {
+        let before = Arc::clone(&self.image);
+        let image = Arc::make_mut(&mut self.image);
+        image.partitions.extend(new.iter().cloned());
+        self.apply_partitions(cx, &before);
+    }
+
+    fn apply_partitions(&mut self, cx: &mut Cx<'_>, before: &Image) {
+        let (me, image) = (self.id, Arc::clone(&self.image));
+        let assigned = |partition: &PartitionImage| partition.replicas.contains(&me);
+        let gone = self
+            .replicas
+            .keys()
+            .filter(|&&tp| !image.partition(tp).is_some_and(assigned));
+        let gone: Vec<TopicPartition> = gone.copied().collect();
+        for tp in gone {
+            self.remove_replica(tp);
+        }
+        let is_new = |tp: &TopicPartition, partition: &Arc<PartitionImage>| {
+            before
+                .partitions
+                .get(tp)
+                .is_none_or(|old| !Arc::ptr_eq(old, partition) && old != partition)
+                || self.replica(*tp).is_none_or(|replica| replica.role == Role::Unknown)
+        };
+        let changed = image
+            .partitions
+            .iter()
+            .filter(|(tp, partition)| assigned(partition) && is_new(tp, partition));
+        let (led, followed): (Vec<_>, Vec<_>) = changed.partition(|(_, partition)| partition.leader == Some(me));
+        for (tp, partition) in led {
+            self.make_leader(cx, *tp, partition);
+        }
+        for (tp, partition) in followed {
+            self.make_follower(cx, *tp, partition);
+        }
+        self.tend_fetchers(cx);
+    }
+
+    /// A replica that is assigned to this broker, made if it does not exist yet; with the controller's state of it, if
+    /// that is not older than what is known.
+    fn assigned_replica(
+        &mut self,
+        cx: &Cx<'_>,
+        tp: TopicPartition,
+        partition: &PartitionImage,
+    ) -> Option<&mut Replica> {
+        let (id, now_ms) = (self.id, cx.wall_ms());
+        let replica = self.replicas.entry(tp).or_insert_with(|| {
+            let config = Arc::new(cx.settings.topic_on(tp.topic, id).log_config(cx.settings.broker(id)));
+            let log = Log::create(0, &config, now_ms);
+            Tracked::new(Replica::new(log, config, Checkpoints::default()))
+        });
+        (partition.partition_epoch >= replica.partition_epoch).then(|| replica.make_mut())
+    }
+
+    fn make_leader(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, partition: &PartitionImage) {
+        let (me, now) = (self.id, cx.now);
+        let Some(replica) = self.assigned_replica(cx, tp, partition) else {
+            return;
+        };
+        let new_epoch = replica.lead(me, partition, now);
+        let (epoch, start) = (partition.leader_epoch, replica.log.log_end_offset());
+        if new_epoch {
+            cx.say(Rule::BecomeLeader, || What::BecameLeader {
+                broker: me,
+                partition: tp,
+                epoch,
+                start,
+            });
+        }
+        self.stop_fetching(tp);
+        self.touch(tp, Touch::Leadership);
+        self.raise_high_watermark(cx, tp);
+    }
+
+    fn make_follower(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, partition: &PartitionImage) {
+        let broker = self.id;
+        let Some(replica) = self.assigned_replica(cx, tp, partition) else {
+            return;
+        };
+        let known = replica.role.clone();
+        let new_epoch = replica.follow(partition);
+        let (leader, epoch) = (partition.leader, partition.leader_epoch);
+        if new_epoch {
+            cx.say(Rule::BecomeFollower, || What::BecameFollower {
+                broker,
+                partition: tp,
+                leader,
+                epoch,
+            });
+        }
+        if new_epoch || known != Role::Follower(leader) {
+            self.stop_fetching(tp);
+            if let Some(leader) = leader {
+                self.begin_to_follow(cx, tp, leader, epoch);
+            }
+        }
+        self.touch(tp, Touch::Leadership);
+    }
+
+    fn begin_to_follow(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, leader: BrokerId, epoch: i32) {
+        if cx.holds(Rule::TruncateHighWatermark) {
+            let watermark = self.replica(tp).map_or(0, |replica| replica.log.high_watermark());
+            self.truncate(cx, tp, watermark, Rule::TruncateHighWatermark);
+        }
+        self.start_fetching(tp, leader, epoch);
+    }
+
+    /// The partition does not exist any more, or not on this broker.
+    fn remove_replica(&mut self, tp: TopicPartition) {
+        self.replicas.remove(&tp);
+        self.stop_fetching(tp);
+        self.touch(tp, Touch::Leadership);
+    }
+}

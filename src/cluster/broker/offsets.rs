@@ -1,0 +1,80 @@
+//! Answering where a partition's log begins, ends, and where an epoch ends in it.
+//!
+//! Mirrors `Partition.fetchOffsetForTimestamp` and `lastOffsetForLeaderEpoch`. A new leader does not tell an end until
+//! its high watermark has reached the start of its epoch, so that clients never see the end go back.
+
+use crate::cluster::actor::Cx;
+use crate::cluster::ids::{Node, TopicPartition};
+use crate::cluster::message::{Correlation, Isolation, Message, OffsetSpec};
+use crate::cluster::rules::Rule;
+use crate::log::Errors;
+
+use super::process::Process;
+
+impl Process {
+    /// Serves a `ListOffsets`.
+    pub(super) fn serve_list_offsets(
+        &mut self,
+        cx: &mut Cx<'_>,
+        from: Node,
+        id: Correlation,
+        isolation: Isolation,
+        wanted: &[(TopicPartition, i32, OffsetSpec)],
+    ) {
+        let answers = wanted
+            .iter()
+            .map(|&(tp, epoch, spec)| (tp, self.offset(cx, tp, epoch, isolation, spec)));
+        let answers = answers.collect();
+        self.send(cx, from, Message::ListOffsetsResponse(id, answers));
+    }
+
+    fn offset(
+        &self,
+        cx: &Cx<'_>,
+        tp: TopicPartition,
+        epoch: i32,
+        isolation: Isolation,
+        spec: OffsetSpec,
+    ) -> Result<Option<i64>, Errors> {
+        let replica = self.led_in_epoch(cx, tp, epoch)?;
+        let log = &replica.log;
+        let end = match isolation {
+            Isolation::LogEnd => log.log_end_offset(),
+            Isolation::Uncommitted => log.high_watermark(),
+            Isolation::Committed => log.last_stable_offset(),
+        };
+        let start = replica.leading().map_or(0, |leading| leading.epoch_start);
+        let behind =
+            isolation != Isolation::LogEnd && start > log.high_watermark() && cx.holds(Rule::OffsetNotAvailable);
+        match spec {
+            OffsetSpec::Earliest => Ok(Some(log.log_start_offset())),
+            OffsetSpec::Latest if behind => Err(Errors::OffsetNotAvailable),
+            OffsetSpec::Latest => Ok(Some(end)),
+            OffsetSpec::Timestamp(time) => match log.offset_for_timestamp(time).map(|found| found.offset) {
+                Some(offset) if offset < end => Ok(Some(offset)),
+                _ if behind => Err(Errors::OffsetNotAvailable),
+                _ => Ok(None),
+            },
+        }
+    }
+
+    /// Serves an `OffsetsForLeaderEpoch`.
+    pub(super) fn serve_epoch_end(
+        &mut self,
+        cx: &mut Cx<'_>,
+        from: Node,
+        id: Correlation,
+        wanted: &[(TopicPartition, i32, i32)],
+    ) {
+        let end = |tp, current, epoch| {
+            let replica = self.led_in_epoch(cx, tp, current)?;
+            let end = replica.log.end_offset_for_epoch(epoch);
+            Ok(end.map_or((-1, -1), |end| (end.epoch, end.end_offset)))
+        };
+        let answers = wanted
+            .iter()
+            .map(|&(tp, current, epoch)| (tp, end(tp, current, epoch)))
+            .collect();
+        self.send(cx, from, Message::EpochEndResponse(id, answers));
+    }
+}

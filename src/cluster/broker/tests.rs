@@ -1,0 +1,1 @@
+//! Brokers driven by hand.
