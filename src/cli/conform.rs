@@ -126,3 +126,97 @@ fn print_replayed(replayed: &Replayed, out: &mut impl Write) -> io::Result<()> {
         .iter()
         .try_for_each(|reason| writeln!(out, "  skipped: {reason}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORDING: &str = concat!(
+        r#"{"kind":"murmur2","title":"one key","vectors":["#,
+        r#"{"key":"61","murmur2":-1563381124,"positive":584102524,"partition":{"3":1}}]}"#
+    );
+
+    /// A folder of its own with these files, gone when dropped.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str, files: &[(&str, &[u8])]) -> Self {
+            let folder = std::env::temp_dir().join(format!("highwater-conform-{name}-{}", std::process::id()));
+            for (file, content) in files {
+                let path = folder.join(file);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, content).unwrap();
+            }
+            Folder(folder)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// Status, output and complaints, the folder's own path left out.
+    fn tried(folder: &Folder, path: &Path) -> (Status, String, String) {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let status = run(&[path.to_owned()], &mut out, &mut err).unwrap();
+        let shown = |bytes: Vec<u8>| {
+            String::from_utf8(bytes)
+                .unwrap()
+                .replace(&folder.0.display().to_string(), "F")
+        };
+        (status, shown(out), shown(err))
+    }
+
+    #[test]
+    fn folders_are_searched_and_other_files_left_alone() {
+        let weather = br#"{"kind":"weather"}"#;
+        let folder = Folder::new(
+            "search",
+            &[
+                ("b/r.json", RECORDING.as_bytes()),
+                ("a.jsonl", weather),
+                ("README.md", b"?"),
+            ],
+        );
+        let expected = "F/a.jsonl: skipped, weather is not replayed\n\
+                        F/b/r.json (one key): 1 operations, same\n\
+                        2 recordings, 1 operations, 0 differ, 1 skipped\n";
+        assert_eq!(
+            tried(&folder, &folder.0),
+            (Status::Same, expected.into(), String::new())
+        );
+    }
+
+    #[test]
+    fn a_difference_names_operation_field_and_both_values() {
+        let wrong = RECORDING.replace("\"3\":1", "\"3\":2");
+        let folder = Folder::new("differs", &[("r.json", wrong.as_bytes())]);
+        let expected = "F/r.json (one key): differs at operation vector 0 key 61\n  \
+                        vectors[0].partition.3: Kafka 2, ours 1\n\
+                        1 recordings, 1 operations, 1 differ, 0 skipped\n";
+        assert_eq!(
+            tried(&folder, &folder.0.join("r.json")),
+            (Status::Differs, expected.into(), String::new())
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_and_the_rest_goes_on() {
+        let files: &[(&str, &[u8])] = &[
+            ("1.json", b"\xff\xfe"),
+            ("2.json", b""),
+            ("3.json", br#"{"kind":"murmur2"}"#),
+            ("4.json", RECORDING.as_bytes()),
+        ];
+        let folder = Folder::new("unreadable", files);
+        let (status, out, err) = tried(&folder, &folder.0);
+        assert_eq!(
+            (status, out.lines().count(), err.lines().count()),
+            (Status::Unreadable, 2, 3)
+        );
+        assert!(err.contains("F/3.json: header: vectors is missing"), "{err}");
+        assert_eq!(tried(&folder, &folder.0.join("5.json")).0, Status::Unreadable);
+    }
+}
