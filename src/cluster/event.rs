@@ -80,6 +80,25 @@ pub enum Outcome {
     Failed(Errors),
 }
 
+/// What a consumer's application saw go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// A broker answered with this error, and the client did not cure it by itself.
+    Answered(Errors),
+    /// There is no position, and `auto.offset.reset=none` (`NoOffsetForPartitionException`).
+    NoOffset,
+}
+
+impl ReadError {
+    /// Its name in capitals, as scenarios and recordings write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReadError::Answered(error) => error.name(),
+            ReadError::NoOffset => "NO_OFFSET_FOR_PARTITION",
+        }
+    }
+}
+
 /// How a replica came by a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendedAs {
@@ -231,7 +250,7 @@ pub enum What {
     ConsumerError {
         client: ClientId,
         partition: Option<TopicPartition>,
-        error: Errors,
+        error: ReadError,
     },
     /// A client's process ended or began.
     ClientEnded { client: ClientId },

@@ -10,6 +10,8 @@
 //! Deliberately absent: racks, custom partitioners, and how queues are measured.
 //! Mirrors `Utils.murmur2` and `BuiltInPartitioner`.
 
+use crate::log::Encoder;
+
 const SEED: u32 = 0x9747_b28c;
 const MULTIPLIER: u32 = 0x5bd1_e995;
 const SHIFT: u32 = 24;
@@ -142,6 +144,20 @@ impl StickyPartitioner {
     /// The sum of the weights from which the next partition is drawn; `None` without statistics.
     pub fn weights(&self) -> Option<u32> {
         self.load.as_ref().and_then(|load| load.cumulative.last().copied())
+    }
+
+    /// Writes its canonical encoding.
+    pub fn encode(&self, encoder: &mut Encoder) {
+        encoder.u32(self.batch_size);
+        encoder.u32(self.partition);
+        encoder.u64(self.produced);
+        encoder.option(self.load.as_ref(), |encoder, load| {
+            encoder.len(load.partitions.len());
+            for (&partition, &cumulative) in load.partitions.iter().zip(&load.cumulative) {
+                encoder.u32(partition);
+                encoder.u32(cumulative);
+            }
+        });
     }
 
     fn next(&self, topic: &[Availability], draw: u32) -> u32 {

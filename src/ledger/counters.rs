@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cluster::event::{Event, Outcome, Tag, What};
+use crate::cluster::event::{Event, Outcome, ReadError, Tag, What};
 use crate::cluster::ids::{BrokerId, ClientId, TopicPartition};
 use crate::cluster::rules::{ALL, Rule};
 use crate::log::Errors;
@@ -55,7 +55,7 @@ pub(super) struct Counters {
     metrics: BTreeMap<(Metric, Option<BrokerId>), u32>,
     /// The ISR that a leader has asked for and heard no refusal of.
     proposed: BTreeMap<TopicPartition, (BrokerId, Vec<BrokerId>)>,
-    errors: BTreeMap<ClientId, Errors>,
+    errors: BTreeMap<ClientId, ReadError>,
     answer: Option<Answer>,
 }
 
@@ -168,7 +168,7 @@ impl Counters {
         }
     }
 
-    pub fn error(&self, client: ClientId) -> Option<Errors> {
+    pub fn error(&self, client: ClientId) -> Option<ReadError> {
         self.errors.get(&client).copied()
     }
 

@@ -28,10 +28,10 @@ pub use reads::{Disagreement, Seen};
 pub use record::{How, Place, Story, Taken, When};
 pub use touch::Subject;
 
-use crate::cluster::event::{Event, Tag};
+use crate::cluster::event::{Event, ReadError, Tag};
 use crate::cluster::ids::{BrokerId, ClientId, TopicPartition};
 use crate::cluster::rules::Rule;
-use crate::log::{Errors, RecordView};
+use crate::log::RecordView;
 
 use chunked::Chunked;
 use counters::Counters;
@@ -143,7 +143,7 @@ impl Ledger {
     }
 
     /// The last error that a consumer's application saw.
-    pub fn error(&self, client: ClientId) -> Option<Errors> {
+    pub fn error(&self, client: ClientId) -> Option<ReadError> {
         self.counters.error(client)
     }
 

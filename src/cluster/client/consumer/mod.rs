@@ -1,0 +1,543 @@
+//! A consumer with partitions placed by hand: it finds a position, fetches from the leaders and hands over records.
+//!
+//! One that polls by itself always has a fetch at each leader; with nothing to read it stays parked there, and the broker
+//! answers when there is news. One that polls when told asks for nothing beyond what a poll needs. Reading takes nothing
+//! away and disturbs nobody. Mirrors `KafkaConsumer`, `Fetcher`, `OffsetFetcher` and `SubscriptionState`.
+//!
+//! Deliberately absent: groups and committed offsets (what a group assigns, and the offset it remembers, will stand where
+//! `assign` and the reset policy stand now), transactions, preferred replicas, paused partitions. An application handles
+//! what it gets in no time. A fetch that no longer asks for the right thing (after a seek, or when another partition joins)
+//! is replaced at once, where Kafka waits up to `fetch.max.wait.ms` for its answer.
+
+mod answers;
+mod position;
+mod requests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use crate::cluster::actor::{Cx, Timer, TimerKind};
+use crate::cluster::chance::Chance;
+use crate::cluster::event::{ReadError, What};
+use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
+use crate::cluster::image::{Image, PartitionImage};
+use crate::cluster::input::{Polls, SeekTo};
+use crate::cluster::message::{Message, OffsetSpec};
+use crate::cluster::rules::Rule;
+use crate::cluster::settings::Micros;
+use crate::config::{AutoOffsetReset, ConfigError, ConsumerConfig};
+use crate::log::{Encoder, Fingerprint};
+
+use super::alarms::{Alarms, Deadlines, earliest};
+use super::backoff::{Backoff, micros};
+use super::connections::{Asked, Connections};
+use super::metadata::Metadata;
+use super::{Life, News};
+
+use position::{Position, Reading, State, Why};
+
+/// What a consumer asks brokers.
+#[derive(Clone, Debug, PartialEq)]
+enum Asks {
+    /// For records from these offsets on, believing in these leader epochs.
+    Fetch(Vec<(TopicPartition, i64, i32)>),
+    /// Where to begin.
+    ListOffsets(Vec<(TopicPartition, OffsetSpec)>),
+    /// Where the epochs end that were read last at these offsets.
+    EpochEnd(Vec<(TopicPartition, i64)>),
+    /// What they know of the cluster.
+    Metadata,
+}
+
+impl Asked for Asks {
+    fn may_wait(&self) -> bool {
+        // A parked fetch is renewed by the broker; its time-out can pass only when something was lost.
+        false
+    }
+}
+
+/// A poll that the application waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PollCall {
+    /// Records that it hands over at most.
+    max: u32,
+    /// When it ends with nothing.
+    until: Micros,
+}
+
+/// A consumer's process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consumer {
+    id: ClientId,
+    name: Arc<str>,
+    config: Arc<ConsumerConfig>,
+    life: Life,
+    polls: Polls,
+    chance: Chance,
+    metadata: Metadata,
+    readings: BTreeMap<TopicPartition, Reading>,
+    /// The order in which partitions are asked for: who has just got something goes to the end.
+    order: Vec<TopicPartition>,
+    /// Partitions with records that were fetched and not handed over, in the order of their arrival.
+    arrived: VecDeque<TopicPartition>,
+    connections: Connections<Asks>,
+    poll: Option<PollCall>,
+    /// Some partition waits for a leader that is not known or cannot be reached.
+    stuck: bool,
+    alarms: Alarms,
+}
+
+impl Consumer {
+    /// A consumer of these partitions whose process starts now, with the cluster as it is.
+    pub fn new(
+        id: ClientId,
+        name: Arc<str>,
+        config: ConsumerConfig,
+        assign: Vec<TopicPartition>,
+        polls: Polls,
+        image: Arc<Image>,
+        seed: u64,
+    ) -> Consumer {
+        Consumer {
+            id,
+            config: Arc::new(config),
+            life: Life::Running,
+            polls,
+            chance: Chance::of(seed, &name),
+            name,
+            metadata: Metadata::new(image),
+            readings: assign.iter().map(|&tp| (tp, Reading::default())).collect(),
+            order: assign,
+            arrived: VecDeque::new(),
+            connections: Connections::default(),
+            poll: None,
+            stuck: false,
+            alarms: Alarms::default(),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its configs.
+    pub fn config(&self) -> &ConsumerConfig {
+        &self.config
+    }
+
+    /// Whether its process runs.
+    pub fn is_running(&self) -> bool {
+        self.life != Life::Ended
+    }
+
+    /// 1 while its application waits for a poll.
+    pub fn undecided(&self) -> u32 {
+        u32::from(self.poll.is_some())
+    }
+
+    /// Whether nothing is under way and no deadline armed. A fetch that waits at a broker does not count.
+    pub fn is_quiet(&self) -> bool {
+        let only_fetches = self
+            .connections
+            .requests()
+            .all(|(_, request)| matches!(request.what, Asks::Fetch(_)));
+        self.poll.is_none() && only_fetches && self.metadata.is_idle() && self.alarms.is_empty()
+    }
+
+    /// Its partitions.
+    pub fn assignment(&self) -> impl Iterator<Item = TopicPartition> + '_ {
+        self.readings.keys().copied()
+    }
+
+    /// Whether it reads this partition.
+    pub fn reads(&self, tp: TopicPartition) -> bool {
+        self.readings.contains_key(&tp)
+    }
+
+    /// The next offset it would read of a partition, if it has one.
+    pub fn position(&self, tp: TopicPartition) -> Option<i64> {
+        Some(self.readings.get(&tp)?.position()?.offset)
+    }
+
+    /// Changes a config; it acts from now on.
+    ///
+    /// # Errors
+    /// What the config room finds wrong with it; nothing has changed then.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
+        Arc::make_mut(&mut self.config).set(name, value)
+    }
+
+    /// One poll, of a consumer that polls only when told: for at most `max` records, or `max.poll.records`.
+    pub fn poll(&mut self, max: Option<u32>, cx: &mut Cx) {
+        if self.polls == Polls::ByItself || !self.is_running() {
+            return;
+        }
+        let max = max.unwrap_or(u32::try_from(self.config.max_poll_records).unwrap_or(u32::MAX));
+        self.poll = Some(PollCall {
+            max,
+            until: cx.now + micros(self.config.fetch_max_wait_ms),
+        });
+        self.go_on(cx);
+    }
+
+    /// Moves the position of a partition: at once to an offset, which the next fetch will check; or to what the leader
+    /// answers, for which no poll is needed.
+    pub fn seek(&mut self, tp: TopicPartition, to: SeekTo, cx: &mut Cx) {
+        let leader = self.metadata.leader(tp);
+        let Some(reading) = self.readings.get_mut(&tp) else {
+            return;
+        };
+        match to {
+            SeekTo::Offset(offset) => {
+                reading.enter(State::Fetching(Position {
+                    offset,
+                    epoch: None,
+                    leader,
+                }));
+                let client = self.id;
+                cx.say(Rule::ConsumerSeek, || What::Positioned {
+                    client,
+                    partition: tp,
+                    offset,
+                });
+            }
+            SeekTo::Asked(spec) => reading.enter(State::Finding { spec, why: Why::Seek }),
+        }
+        self.arrived.retain(|&other| other != tp);
+        self.go_on(cx);
+    }
+
+    /// The consumer goes.
+    pub fn close(&mut self, cx: &mut Cx) {
+        if self.is_running() {
+            self.kill(cx);
+            let client = self.id;
+            cx.say(Rule::Act, || What::ClientEnded { client });
+        }
+    }
+
+    /// The process ends without closing.
+    pub fn kill(&mut self, cx: &mut Cx) {
+        self.connections.close_all(cx);
+        self.alarms.settle(Deadlines::new(), cx);
+        self.life = Life::Ended;
+        self.readings
+            .values_mut()
+            .for_each(|reading| *reading = Reading::default());
+        self.arrived.clear();
+        self.poll = None;
+        self.stuck = false;
+    }
+
+    /// A new process starts: it knows no position, and has to ask for the cluster again.
+    pub fn start(&mut self, cx: &mut Cx) {
+        self.life = Life::Running;
+        self.metadata = Metadata::new(self.metadata.shared());
+        self.metadata.want(None);
+        self.go_on(cx);
+    }
+
+    /// Topics were created, which everybody knows at once.
+    pub fn topics_created(&mut self, new: &[(TopicPartition, Arc<PartitionImage>)], cx: &mut Cx) {
+        self.metadata.topics_created(new);
+        self.go_on(cx);
+    }
+
+    /// A message arrived.
+    pub fn on_message(&mut self, from: BrokerId, message: Message, cx: &mut Cx) {
+        if !self.is_running() {
+            return;
+        }
+        match message {
+            Message::FetchResponse(correlation, results) => {
+                if let Some(Asks::Fetch(asked)) = self.answered(from, correlation) {
+                    self.on_fetched(&asked, results, cx);
+                }
+            }
+            Message::ListOffsetsResponse(correlation, answers) => {
+                if let Some(Asks::ListOffsets(asked)) = self.answered(from, correlation) {
+                    self.on_offsets(&asked, answers, cx);
+                }
+            }
+            Message::EpochEndResponse(correlation, answers) => {
+                if let Some(Asks::EpochEnd(asked)) = self.answered(from, correlation) {
+                    self.on_epoch_ends(&asked, answers, cx);
+                }
+            }
+            Message::MetadataResponse(correlation, image) => {
+                let asked = self.answered(from, correlation);
+                if asked.is_some() {
+                    self.metadata.learn(self.id, &image, cx);
+                }
+            }
+            Message::Closed => self.on_closed(from, cx),
+            _ => {}
+        }
+        self.go_on(cx);
+    }
+
+    fn answered(&mut self, from: BrokerId, correlation: u32) -> Option<Asks> {
+        self.connections.answered(from, correlation).map(|request| request.what)
+    }
+
+    /// A timer that this consumer armed, or the world for it, has gone off.
+    pub fn on_timer(&mut self, timer: Timer, cx: &mut Cx) {
+        self.alarms.fired(timer);
+        match (timer.kind, timer.peer) {
+            (TimerKind::Poll, _) if self.poll.is_some_and(|poll| poll.until <= cx.now) => self.end_poll(),
+            (TimerKind::Request, Some(Node::Broker(peer))) => self.on_request_timeout(peer, cx),
+            (TimerKind::Retry, Some(Node::Broker(peer))) if self.connections.is_broken(peer, cx.now) => {
+                cx.close(Node::Broker(peer));
+                self.on_closed(peer, cx);
+            }
+            (TimerKind::Retry, None) if timer.partition.is_none() && self.stuck => self.metadata.want(None),
+            // The rest is looked at anew whenever anything happens.
+            _ => {}
+        }
+        self.go_on(cx);
+    }
+
+    /// A message between this consumer and a broker was lost, or the broker has gone silent.
+    pub fn on_lost(&mut self, peer: BrokerId, cx: &mut Cx) {
+        self.connections.lost(peer);
+        self.go_on(cx);
+    }
+
+    /// The path to a broker has come back.
+    pub fn on_reachable(&mut self, peer: BrokerId, cx: &mut Cx) {
+        self.connections
+            .reachable(peer, micros(self.config.reconnect_backoff_ms), cx.now);
+        self.go_on(cx);
+    }
+
+    /// What it waits for, if only news of the cluster can help it on.
+    pub fn wants_news(&self) -> Option<News> {
+        self.stuck.then(|| self.metadata.news(self.backoff())).flatten()
+    }
+
+    /// A config has changed, or anything else that its next move hangs on.
+    pub fn go_on(&mut self, cx: &mut Cx) {
+        if !self.is_running() {
+            return;
+        }
+        self.follow_leaders(cx);
+        self.hand_over(cx);
+        self.ask(cx);
+        self.arm(cx);
+    }
+
+    fn backoff(&self) -> Backoff {
+        Backoff::new(self.config.retry_backoff_ms, self.config.retry_backoff_max_ms)
+    }
+
+    /// Whether it polls now.
+    fn is_polling(&self) -> bool {
+        self.polls == Polls::ByItself || self.poll.is_some()
+    }
+
+    /// Polls: hands over what has arrived. One that polls by itself goes on until nothing is left.
+    fn hand_over(&mut self, cx: &mut Cx) {
+        match (self.polls, self.poll) {
+            (Polls::ByItself, _) => {
+                let max = u32::try_from(self.config.max_poll_records).unwrap_or(u32::MAX);
+                while self.hand_over_at_most(max, cx) {}
+            }
+            (Polls::WhenTold, Some(poll)) => {
+                if self.hand_over_at_most(poll.max, cx) {
+                    self.end_poll();
+                }
+            }
+            (Polls::WhenTold, None) => {}
+        }
+    }
+
+    /// Hands over up to so many records, partition by partition as they arrived. Says whether there were any.
+    fn hand_over_at_most(&mut self, max: u32, cx: &mut Cx) -> bool {
+        let mut left = max as usize;
+        while let Some(&tp) = self.arrived.front().filter(|_| left > 0) {
+            let records = self
+                .readings
+                .get_mut(&tp)
+                .map(|reading| reading.take(left))
+                .unwrap_or_default();
+            if self.readings.get(&tp).is_none_or(Reading::is_drained) {
+                self.arrived.pop_front();
+            }
+            left -= records.len();
+            if !records.is_empty() {
+                let client = self.id;
+                cx.say(Rule::ConsumerRead, || What::Read {
+                    client,
+                    partition: tp,
+                    records,
+                });
+            }
+        }
+        left < max as usize
+    }
+
+    /// The poll is over. What was fetched for it and has not arrived is no longer of interest.
+    fn end_poll(&mut self) {
+        self.poll = None;
+        self.connections
+            .forget(|_, request| matches!(request.what, Asks::Fetch(_)));
+    }
+
+    /// The application sees an error: a poll ends with it, and one that polls by itself stops reading this partition.
+    fn fail(&mut self, tp: TopicPartition, error: ReadError, cx: &mut Cx) {
+        let client = self.id;
+        cx.say(Rule::ConsumerReset, || What::ConsumerError {
+            client,
+            partition: Some(tp),
+            error,
+        });
+        match self.polls {
+            Polls::WhenTold => self.end_poll(),
+            Polls::ByItself => {
+                if let Some(reading) = self.readings.get_mut(&tp) {
+                    reading.enter(State::Stopped(reading.position()));
+                }
+            }
+        }
+    }
+
+    /// There is no valid position: the policy says where to begin, or the application gets an error.
+    fn reset(&mut self, tp: TopicPartition, error: ReadError, cx: &mut Cx) {
+        let spec = match self.config.auto_offset_reset {
+            AutoOffsetReset::Latest => OffsetSpec::Latest,
+            AutoOffsetReset::Earliest => OffsetSpec::Earliest,
+            AutoOffsetReset::ByDuration(ms) => OffsetSpec::Timestamp(cx.wall_ms() - ms),
+            AutoOffsetReset::None => {
+                self.fail(tp, error, cx);
+                return;
+            }
+        };
+        if let Some(reading) = self.readings.get_mut(&tp) {
+            reading.enter(State::Finding { spec, why: Why::Reset });
+        }
+    }
+
+    /// A connection is gone: what was asked on it is not answered any more, and the client looks for newer metadata.
+    fn on_closed(&mut self, peer: BrokerId, cx: &mut Cx) {
+        let failed = self
+            .connections
+            .closed(peer, micros(self.config.reconnect_backoff_ms), cx.now);
+        self.metadata.want(Some(peer));
+        for request in failed {
+            match request.what {
+                Asks::Metadata => self.metadata.unanswered(peer, cx.now),
+                Asks::Fetch(_) => {}
+                Asks::ListOffsets(asked) => asked.iter().for_each(|&(tp, _)| self.try_again(tp, cx)),
+                Asks::EpochEnd(asked) => asked.iter().for_each(|&(tp, _)| self.try_again(tp, cx)),
+            }
+        }
+    }
+
+    /// What was asked about a partition is asked again after a back-off.
+    fn try_again(&mut self, tp: TopicPartition, cx: &Cx) {
+        let backoff = self.backoff();
+        if let Some(reading) = self.readings.get_mut(&tp) {
+            reading.back_off(backoff.draw(reading.attempts, &mut self.chance), cx.now);
+        }
+    }
+
+    fn on_request_timeout(&mut self, peer: BrokerId, cx: &mut Cx) {
+        let timeout = micros(self.config.request_timeout_ms);
+        if self.connections.has_timed_out(peer, timeout, cx.now) {
+            cx.close(Node::Broker(peer));
+            self.on_closed(peer, cx);
+        }
+    }
+
+    /// Works out which deadlines can decide something, and arms them.
+    fn arm(&mut self, cx: &mut Cx) {
+        let mut deadlines = Deadlines::new();
+        if let Some(poll) = self.poll {
+            earliest(&mut deadlines, Timer::of(TimerKind::Poll), poll.until);
+        }
+        let mut wanted = Vec::new();
+        let mut stuck = false;
+        for (&tp, reading) in self.readings.iter().filter(|(_, reading)| self.acts_on(reading)) {
+            let within_reach = |&(leader, _): &(BrokerId, i32)| self.connections.is_within_reach(leader, cx);
+            let Some((leader, _)) = self.metadata.leader(tp).filter(within_reach) else {
+                stuck = true;
+                continue;
+            };
+            wanted.push(leader);
+            if reading.not_before > cx.now {
+                earliest(&mut deadlines, Timer::on(TimerKind::Retry, tp), reading.not_before);
+            }
+        }
+        let wants = |peer: BrokerId| self.metadata.wants_to_ask() || wanted.contains(&peer);
+        let timeout = micros(self.config.request_timeout_ms);
+        self.connections.deadlines(timeout, wants, cx, &mut deadlines);
+        self.metadata.deadlines(self.backoff(), cx, &mut deadlines);
+        self.stuck = stuck;
+        self.alarms.settle(deadlines, cx);
+    }
+
+    /// The times in its state, relative to now; the rest is in its fingerprint.
+    pub fn encode_times(&self, now: Micros, encoder: &mut Encoder) {
+        for reading in self.readings.values() {
+            encoder.u64(reading.not_before.saturating_sub(now));
+        }
+        encoder.option(self.poll, |encoder, poll| encoder.u64(poll.until.saturating_sub(now)));
+        self.connections.encode_times(now, encoder);
+        self.metadata.encode_times(self.backoff(), now, encoder);
+    }
+}
+
+impl Fingerprint for Consumer {
+    fn fingerprint(&self, encoder: &mut Encoder) {
+        let partition = |encoder: &mut Encoder, tp: TopicPartition| {
+            encoder.u16(tp.topic.0);
+            encoder.u32(tp.partition);
+        };
+        encoder.u8(self.life as u8);
+        encoder.u8(self.polls as u8);
+        encoder.u32(self.chance.drawn());
+        self.metadata.encode(encoder);
+        encoder.len(self.readings.len());
+        for (&tp, reading) in &self.readings {
+            partition(encoder, tp);
+            reading.encode(encoder);
+        }
+        for &tp in &self.order {
+            partition(encoder, tp);
+        }
+        encoder.len(self.arrived.len());
+        for &tp in &self.arrived {
+            partition(encoder, tp);
+        }
+        self.connections.encode(encoder, |what, encoder| match what {
+            Asks::Metadata => encoder.u8(0),
+            Asks::Fetch(asked) => {
+                encoder.u8(1);
+                encoder.len(asked.len());
+                for &(tp, offset, epoch) in asked {
+                    partition(encoder, tp);
+                    encoder.i64(offset);
+                    encoder.i32(epoch);
+                }
+            }
+            Asks::ListOffsets(asked) => {
+                encoder.u8(2);
+                encoder.len(asked.len());
+                for &(tp, spec) in asked {
+                    partition(encoder, tp);
+                    position::encode_spec(spec, encoder);
+                }
+            }
+            Asks::EpochEnd(asked) => {
+                encoder.u8(3);
+                encoder.len(asked.len());
+                for &(tp, offset) in asked {
+                    partition(encoder, tp);
+                    encoder.i64(offset);
+                }
+            }
+        });
+        encoder.option(self.poll, |encoder, poll| encoder.u32(poll.max));
+    }
+}

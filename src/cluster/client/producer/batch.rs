@@ -1,0 +1,340 @@
+//! A batch on its way: records of one partition that are sent, retried and decided together.
+//!
+//! While it is open, records are added as long as they surely fit below `batch.size`; when it is drained its bytes are
+//! fixed, and from then on only its producer stamp can change (after an epoch bump). Mirrors `ProducerBatch` and the
+//! sizes of `MemoryRecordsBuilder`. Deliberately absent: compression and its estimates.
+
+use std::sync::Arc;
+
+use crate::cluster::ids::TopicPartition;
+use crate::cluster::settings::Micros;
+use crate::log::{Batch, Encoder, ProducerStamp, RECORD_BATCH_OVERHEAD, Record};
+
+#[derive(Clone, Debug, PartialEq)]
+enum Contents {
+    Open { records: Vec<Record>, tags: Vec<u64> },
+    Drained { batch: Batch, tags: Arc<[u64]> },
+}
+
+/// A batch that its application has not been told about.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ProducerBatch {
+    /// Where it goes.
+    pub(super) partition: TopicPartition,
+    /// When its first record was added; its delivery time-out counts from here.
+    pub(super) created: Micros,
+    contents: Contents,
+    /// Bytes it may have, and that were allocated for it.
+    limit: usize,
+    /// Bytes it has.
+    size: usize,
+    /// Bytes of its largest record.
+    largest: usize,
+    /// A record did not fit: no other is added.
+    closed: bool,
+    /// Cut out of a batch that was too large.
+    pub(super) split: bool,
+    /// Whose sequences it carries; given when it is drained.
+    pub(super) stamp: Option<ProducerStamp>,
+    /// The stamp was given anew after an epoch bump (`sequenceHasBeenReset`).
+    pub(super) restamped: bool,
+    /// How often it was put back to be sent again.
+    pub(super) attempts: u32,
+    /// When it was put back last; its creation before that.
+    pub(super) last_attempt: Micros,
+    /// How long it waits from then on.
+    pub(super) backoff: Micros,
+    /// The leader epoch seen when its partition was last looked at, and how many attempts there had been when it changed.
+    leader_epoch: Option<i32>,
+    attempts_at_change: u32,
+}
+
+impl ProducerBatch {
+    /// An open batch for a first record, which always fits.
+    pub(super) fn new(partition: TopicPartition, batch_size: usize, first: &Record, created: Micros) -> ProducerBatch {
+        ProducerBatch {
+            partition,
+            created,
+            contents: Contents::Open {
+                records: Vec::new(),
+                tags: Vec::new(),
+            },
+            limit: batch_size.max(upper_bound(first)),
+            size: RECORD_BATCH_OVERHEAD,
+            largest: 0,
+            closed: false,
+            split: false,
+            stamp: None,
+            restamped: false,
+            attempts: 0,
+            last_attempt: created,
+            backoff: 0,
+            leader_epoch: None,
+            attempts_at_change: 0,
+        }
+    }
+
+    /// Adds a record if it surely fits; if not, the batch is closed and the record comes back. Says how many bytes it took.
+    pub(super) fn add(&mut self, record: Record, tag: u64) -> Result<usize, Record> {
+        let Contents::Open { records, tags } = &mut self.contents else {
+            return Err(record);
+        };
+        if self.closed || (!records.is_empty() && self.size + record.size_upper_bound() > self.limit) {
+            self.closed = true;
+            return Err(record);
+        }
+        let base = records.first().map_or(record.timestamp, |first| first.timestamp);
+        let bytes = record.size_in_bytes(records.len() as i32, record.timestamp - base);
+        self.size += bytes;
+        self.largest = self.largest.max(bytes);
+        records.push(record);
+        tags.push(tag);
+        Ok(bytes)
+    }
+
+    /// Whether nothing more can be added.
+    pub(super) fn is_full(&self) -> bool {
+        self.closed
+            || matches!(self.contents, Contents::Drained { .. })
+            || (self.count() > 0 && self.size >= self.limit)
+    }
+
+    /// Bytes it has.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Bytes of `buffer.memory` it takes; what was cut out of another batch takes none.
+    pub(super) fn memory(&self) -> usize {
+        if self.split { 0 } else { self.limit }
+    }
+
+    /// How many records it has.
+    pub(super) fn count(&self) -> usize {
+        self.tags().len()
+    }
+
+    /// The names of its records.
+    pub(super) fn tags(&self) -> &[u64] {
+        match &self.contents {
+            Contents::Open { tags, .. } => tags,
+            Contents::Drained { tags, .. } => tags,
+        }
+    }
+
+    /// The names of its records, shared.
+    pub(super) fn shared_tags(&self) -> Arc<[u64]> {
+        match &self.contents {
+            Contents::Open { tags, .. } => tags.as_slice().into(),
+            Contents::Drained { tags, .. } => Arc::clone(tags),
+        }
+    }
+
+    /// The bytes to send. The first call fixes them; a stamp that has changed since makes them anew.
+    pub(super) fn drain(&mut self) -> Batch {
+        match &self.contents {
+            Contents::Drained { batch, .. } if batch.producer() == self.stamp => batch.clone(),
+            _ => {
+                let records = self.records();
+                let tags = self.shared_tags();
+                let batch = Batch::build(&records, self.stamp, Arc::clone(&tags));
+                self.size = batch.size_in_bytes() as usize;
+                self.contents = Contents::Drained {
+                    batch: batch.clone(),
+                    tags,
+                };
+                batch
+            }
+        }
+    }
+
+    fn records(&self) -> Vec<Record> {
+        match &self.contents {
+            Contents::Open { records, .. } => records.clone(),
+            Contents::Drained { batch, .. } => batch.records().map(|record| record.to_record()).collect(),
+        }
+    }
+
+    /// The sequence of its last record, if it has sequences.
+    pub(super) fn last_sequence(&self) -> Option<i32> {
+        let stamp = self.stamp?;
+        Some(crate::log::increment_sequence(
+            stamp.base_sequence,
+            self.count() as i32 - 1,
+        ))
+    }
+
+    /// Notes the leader epoch that the producer knows: a change ends the back-off of a retry under way.
+    pub(super) fn see_leader_epoch(&mut self, epoch: i32) {
+        if self.leader_epoch != Some(epoch) {
+            self.attempts_at_change = self.attempts;
+            self.leader_epoch = Some(epoch);
+        }
+    }
+
+    /// Whether [`Self::see_leader_epoch`] would change anything.
+    pub(super) fn knows_leader_epoch(&self, epoch: i32) -> bool {
+        self.leader_epoch == Some(epoch)
+    }
+
+    /// Until when it waits before it is sent again, if it does.
+    pub(super) fn backs_off_until(&self) -> Option<Micros> {
+        let leader_changed = self.attempts_at_change == self.attempts;
+        (self.attempts > 0 && !leader_changed).then(|| self.last_attempt + self.backoff)
+    }
+
+    /// Smaller batches of the same records, after the broker found this one too large: at `batch.size` the first time, then
+    /// in halves. Sequences go on; nothing counts as tried.
+    pub(super) fn split(&self, batch_size: usize) -> Vec<ProducerBatch> {
+        let target = if self.split {
+            self.largest.max(self.size / 2)
+        } else {
+            batch_size
+        };
+        let mut parts: Vec<ProducerBatch> = Vec::new();
+        for (record, &tag) in self.records().into_iter().zip(self.tags()) {
+            let left = match parts.last_mut() {
+                Some(part) => part.add(record, tag).err(),
+                None => Some(record),
+            };
+            if let Some(record) = left {
+                let mut part = ProducerBatch::new(self.partition, target, &record, self.created);
+                let _ = part.add(record, tag);
+                parts.push(part);
+            }
+        }
+        let mut sequence = self.stamp.map(|stamp| stamp.base_sequence);
+        for part in &mut parts {
+            part.split = true;
+            part.closed = true;
+            part.stamp = self
+                .stamp
+                .zip(sequence)
+                .map(|(stamp, base_sequence)| ProducerStamp { base_sequence, ..stamp });
+            sequence = sequence.map(|at| crate::log::increment_sequence(at, part.count() as i32));
+        }
+        parts
+    }
+
+    /// The part of the canonical encoding that does not depend on the clock.
+    pub(super) fn encode(&self, encoder: &mut Encoder) {
+        encoder.u16(self.partition.topic.0);
+        encoder.u32(self.partition.partition);
+        match &self.contents {
+            Contents::Open { records, tags } => {
+                encoder.u8(0);
+                encoder.u128(Batch::build(records, None, tags.as_slice().into()).fingerprint());
+            }
+            Contents::Drained { batch, .. } => {
+                encoder.u8(1);
+                encoder.u128(batch.fingerprint());
+            }
+        }
+        encoder.len(self.limit);
+        encoder.u8(u8::from(self.closed) | u8::from(self.split) << 1 | u8::from(self.restamped) << 2);
+        encoder.option(self.stamp, |encoder, stamp| {
+            encoder.i64(stamp.id);
+            encoder.i16(stamp.epoch);
+            encoder.i32(stamp.base_sequence);
+        });
+        encoder.u32(self.attempts);
+        encoder.u64(self.backoff);
+        encoder.option(self.leader_epoch, Encoder::i32);
+        encoder.u32(self.attempts_at_change);
+    }
+
+    /// The part that does, relative to now.
+    pub(super) fn encode_times(&self, now: Micros, encoder: &mut Encoder) {
+        encoder.u64(now - self.created);
+        encoder.u64(now - self.last_attempt);
+    }
+}
+
+/// The most bytes that a batch of this one record can take.
+pub(super) fn upper_bound(record: &Record) -> usize {
+    RECORD_BATCH_OVERHEAD + record.size_upper_bound()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::ids::TopicId;
+
+    const TP: TopicPartition = TopicPartition {
+        topic: TopicId(0),
+        partition: 0,
+    };
+
+    fn record(value: usize) -> Record {
+        Record {
+            key: None,
+            value: Some(vec![b'x'; value].into()),
+            headers: Vec::new(),
+            timestamp: 1_000,
+        }
+    }
+
+    fn filled(batch_size: usize, values: &[usize]) -> ProducerBatch {
+        let mut batch = ProducerBatch::new(TP, batch_size, &record(values[0]), 0);
+        for (tag, &value) in values.iter().enumerate() {
+            batch.add(record(value), tag as u64).expect("it fits");
+        }
+        batch
+    }
+
+    #[test]
+    fn batch_size_zero_takes_one_record() {
+        let mut batch = filled(0, &[2]);
+        assert!(!batch.is_full());
+        assert!(batch.add(record(0), 1).is_err());
+        assert!(batch.is_full());
+    }
+
+    #[test]
+    fn room_is_judged_by_the_most_a_record_can_take() {
+        // Header 61; a record of 10 bytes takes 17 and could take 34.
+        let mut batch = filled(61 + 17 + 34, &[10]);
+        assert_eq!(batch.add(record(10), 1), Ok(17));
+        assert_eq!(batch.size(), 61 + 2 * 17);
+        let mut tight = filled(61 + 17 + 33, &[10]);
+        assert!(tight.add(record(10), 1).is_err());
+    }
+
+    #[test]
+    fn what_is_drained_twice_is_the_same_bytes_unless_restamped() {
+        let mut batch = filled(1_000, &[10, 20]);
+        let first = batch.drain();
+        assert_eq!(first, batch.drain());
+        assert_eq!(first.size_in_bytes() as usize, batch.size());
+        batch.stamp = Some(ProducerStamp {
+            id: 7,
+            epoch: 1,
+            base_sequence: 0,
+        });
+        assert_eq!(batch.drain().producer_id(), 7);
+        assert_eq!(batch.drain().tags(), [0, 1]);
+    }
+
+    #[test]
+    fn splits_at_batch_size_first_and_then_in_halves() {
+        let mut batch = filled(1_000, &[10; 8]);
+        batch.stamp = Some(ProducerStamp {
+            id: 7,
+            epoch: 0,
+            base_sequence: 5,
+        });
+        batch.drain();
+        let whole = batch.split(1_000);
+        assert_eq!(whole.len(), 1);
+        let halves = whole[0].split(1_000);
+        let counts: Vec<usize> = halves.iter().map(ProducerBatch::count).collect();
+        let sequences: Vec<i32> = halves
+            .iter()
+            .filter_map(|part| part.stamp.map(|stamp| stamp.base_sequence))
+            .collect();
+        assert_eq!(counts.iter().sum::<usize>(), 8);
+        assert!(counts.len() > 1, "{counts:?}");
+        assert_eq!(sequences[0], 5);
+        assert_eq!(sequences[1], 5 + counts[0] as i32);
+    }
+}

@@ -1,0 +1,520 @@
+//! A producer: an application that hands over records, and the client that gets them to their leaders.
+//!
+//! Records gather in batches by partition; a batch that is full or has waited `linger.ms` leaves for the leader together
+//! with the batches of the leader's other partitions; the answer decides it, or it is sent again, until
+//! `delivery.timeout.ms` has passed. What the application hands over at one instant is gathered before the first batch
+//! leaves, so that the outcome does not hang on a race between two threads. Mirrors `KafkaProducer` and `Sender`.
+//!
+//! Deliberately absent: transactions, compression, interceptors, custom partitioners, the handshake of a connection, the
+//! round trip that gives a producer its id, and `partitioner.availability.timeout.ms`. A full buffer makes the application
+//! wait for `max.block.ms`, and the record fails when no batch was decided by then; who waits for metadata does not block,
+//! since every topic is known from the start.
+
+mod accumulator;
+mod application;
+mod batch;
+mod choice;
+mod drain;
+mod outcome;
+mod raw;
+mod sequences;
+
+use std::sync::Arc;
+
+use crate::cluster::actor::{Cx, Timer, TimerKind};
+use crate::cluster::chance::Chance;
+use crate::cluster::event::{Outcome, Tag, What};
+use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
+use crate::cluster::image::{Image, PartitionImage};
+use crate::cluster::input::{Destination, Send};
+use crate::cluster::message::{Acks, Message};
+use crate::cluster::rules::Rule;
+use crate::cluster::settings::Micros;
+use crate::config::{self, ConfigError, ProducerConfig};
+use crate::log::{Encoder, Errors, Fingerprint, Record};
+
+use super::alarms::{Alarms, Deadlines, earliest};
+use super::backoff::{Backoff, micros};
+use super::connections::{Asked, Connections, Request};
+use super::metadata::Metadata;
+use super::{Life, News};
+
+use accumulator::{Accumulator, BatchId, Batches, Waits};
+use application::{Application, Handed};
+use choice::{Choice, Last};
+use raw::Raws;
+use sequences::Sequences;
+
+/// What a producer asks brokers.
+#[derive(Clone, Debug, PartialEq)]
+enum Asks {
+    /// To append these batches.
+    Produce(Vec<(TopicPartition, BatchId)>),
+    /// What they know of the cluster.
+    Metadata,
+}
+
+impl Asked for Asks {
+    fn may_wait(&self) -> bool {
+        matches!(self, Asks::Produce(_))
+    }
+}
+
+/// A producer's process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Producer {
+    id: ClientId,
+    name: Arc<str>,
+    config: Arc<ProducerConfig>,
+    life: Life,
+    /// How many processes there were before this one.
+    starts: u32,
+    chance: Chance,
+    metadata: Metadata,
+    application: Application,
+    choice: Choice,
+    batches: Batches,
+    accumulator: Accumulator,
+    sequences: Sequences,
+    connections: Connections<Asks>,
+    raws: Raws,
+    /// Records whose application has not been told, those not yet handed over included.
+    undecided: u32,
+    /// Some batch waits for a leader that is not known or cannot be reached.
+    stuck: bool,
+    alarms: Alarms,
+}
+
+impl Producer {
+    /// A producer whose process starts now, with the cluster as it is.
+    pub fn new(id: ClientId, name: Arc<str>, config: ProducerConfig, image: Arc<Image>, seed: u64) -> Producer {
+        Producer {
+            id,
+            config: Arc::new(config),
+            life: Life::Running,
+            starts: 0,
+            chance: Chance::of(seed, &name),
+            name,
+            metadata: Metadata::new(image),
+            application: Application::new(id),
+            choice: Choice::default(),
+            batches: Batches::default(),
+            accumulator: Accumulator::default(),
+            sequences: Sequences::new(id, 0),
+            connections: Connections::default(),
+            raws: Raws::default(),
+            undecided: 0,
+            stuck: false,
+            alarms: Alarms::default(),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether its process runs.
+    pub fn is_running(&self) -> bool {
+        self.life != Life::Ended
+    }
+
+    /// How many records its application has not been told about. Those of a killed process are pending for ever, but no
+    /// longer undecided.
+    pub fn undecided(&self) -> u32 {
+        self.undecided
+    }
+
+    /// Whether nothing is under way and no deadline armed.
+    pub fn is_quiet(&self) -> bool {
+        self.undecided == 0 && self.connections.is_idle() && self.metadata.is_idle() && self.alarms.is_empty()
+    }
+
+    /// Its configs.
+    pub fn config(&self) -> &ProducerConfig {
+        &self.config
+    }
+
+    /// Changes a config; it acts from now on.
+    ///
+    /// # Errors
+    /// What the config room finds wrong with it; nothing has changed then.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
+        Arc::make_mut(&mut self.config).set(name, value)
+    }
+
+    /// The application hands over a run of records.
+    pub fn send(&mut self, send: &Send, cx: &mut Cx) {
+        self.undecided += send.count;
+        self.application.begin(send, cx.now);
+        self.go_on(cx);
+    }
+
+    /// The client closes: what it holds is sent at once, and when all of it is decided the process ends. What the
+    /// application had not handed over yet it keeps.
+    pub fn close(&mut self, cx: &mut Cx) {
+        if self.life == Life::Running {
+            self.life = Life::Closing;
+            self.undecided -= self.application.stop();
+        }
+        self.go_on(cx);
+    }
+
+    /// The process ends without closing.
+    pub fn kill(&mut self, cx: &mut Cx) {
+        self.connections.close_all(cx);
+        self.alarms.settle(Deadlines::new(), cx);
+        self.application.stop();
+        self.life = Life::Ended;
+        self.batches = Batches::default();
+        self.accumulator = Accumulator::default();
+        self.choice = Choice::default();
+        self.raws = Raws::default();
+        self.undecided = 0;
+        self.stuck = false;
+    }
+
+    /// A new process starts: another producer id, but the numbers of the records go on. What it knows of the cluster it
+    /// has to ask for again.
+    pub fn start(&mut self, cx: &mut Cx) {
+        self.starts += 1;
+        self.life = Life::Running;
+        self.sequences = Sequences::new(self.id, self.starts);
+        self.metadata = Metadata::new(self.metadata.shared());
+        self.metadata.want(None);
+        self.go_on(cx);
+    }
+
+    /// Topics were created, which everybody knows at once.
+    pub fn topics_created(&mut self, new: &[(TopicPartition, Arc<PartitionImage>)], cx: &mut Cx) {
+        self.metadata.topics_created(new);
+        self.go_on(cx);
+    }
+
+    /// A message arrived.
+    pub fn on_message(&mut self, from: BrokerId, message: Message, cx: &mut Cx) {
+        if !self.is_running() {
+            return;
+        }
+        match message {
+            Message::ProduceResponse(correlation, results) => match self.connections.answered(from, correlation) {
+                Some(Request {
+                    what: Asks::Produce(batches),
+                    ..
+                }) => self.on_answer(batches, results, cx),
+                Some(_) => {}
+                None => self.on_raw_answer(from, correlation, &results, cx),
+            },
+            Message::MetadataResponse(correlation, image) => {
+                let asked = self.connections.answered(from, correlation);
+                if asked.is_some() {
+                    self.metadata.learn(self.id, &image, cx);
+                }
+            }
+            Message::Closed => self.on_closed(from, cx),
+            _ => {}
+        }
+        self.go_on(cx);
+    }
+
+    /// A timer that this producer armed, or the world for it, has gone off.
+    pub fn on_timer(&mut self, timer: Timer, cx: &mut Cx) {
+        self.alarms.fired(timer);
+        match (timer.kind, timer.peer) {
+            (TimerKind::Request, Some(Node::Broker(peer))) => self.on_request_timeout(peer, cx),
+            (TimerKind::Retry, Some(Node::Broker(peer))) if self.connections.is_broken(peer, cx.now) => {
+                cx.close(Node::Broker(peer));
+                self.on_closed(peer, cx);
+            }
+            (TimerKind::Retry, None) if timer.partition.is_none() && self.needs_news(cx) => self.metadata.want(None),
+            // The rest is looked at anew whenever anything happens.
+            _ => {}
+        }
+        self.go_on(cx);
+    }
+
+    /// A message between this producer and a broker was lost, or the broker has gone silent.
+    pub fn on_lost(&mut self, peer: BrokerId, cx: &mut Cx) {
+        self.connections.lost(peer);
+        self.go_on(cx);
+    }
+
+    /// The path to a broker has come back.
+    pub fn on_reachable(&mut self, peer: BrokerId, cx: &mut Cx) {
+        self.connections
+            .reachable(peer, micros(self.config.reconnect_backoff_ms), cx.now);
+        self.go_on(cx);
+    }
+
+    /// What it waits for, if only news of the cluster can help it on.
+    pub fn wants_news(&self) -> Option<News> {
+        self.stuck.then(|| self.metadata.news(self.backoff())).flatten()
+    }
+
+    /// A config has changed, or anything else that its next move hangs on.
+    pub fn go_on(&mut self, cx: &mut Cx) {
+        if self.life == Life::Ended {
+            return;
+        }
+        // An acks=0 request is decided when it leaves, which may let the application go on at the same instant.
+        while self.hand_over(cx) | self.work(cx) {}
+        if self.life == Life::Closing && self.undecided == 0 {
+            self.end(cx);
+            return;
+        }
+        self.arm(cx);
+    }
+
+    fn end(&mut self, cx: &mut Cx) {
+        self.kill(cx);
+        let client = self.id;
+        cx.say(Rule::Act, || What::ClientEnded { client });
+    }
+
+    fn backoff(&self) -> Backoff {
+        Backoff::new(self.config.retry_backoff_ms, self.config.retry_backoff_max_ms)
+    }
+
+    fn acks(&self) -> Acks {
+        match self.config.acks {
+            config::Acks::None => Acks::None,
+            config::Acks::Leader => Acks::Leader,
+            config::Acks::All => Acks::All,
+        }
+    }
+
+    fn is_idempotent(&self, cx: &Cx) -> bool {
+        self.config.enable_idempotence && cx.holds(Rule::Idempotence)
+    }
+
+    /// Takes over what the application has to hand over now. Says whether there was anything.
+    fn hand_over(&mut self, cx: &mut Cx) -> bool {
+        let mut any = false;
+        if let Some((handed, since)) = self.application.unblock() {
+            if cx.now >= since + micros(self.config.max_block_ms) {
+                self.tell(
+                    handed.tag,
+                    None,
+                    Outcome::Failed(Errors::RequestTimedOut),
+                    Rule::Expire,
+                    cx,
+                );
+            } else if let Err(handed) = self.take(handed, cx) {
+                self.application.block(handed, since);
+                return false;
+            }
+            any = true;
+        }
+        while let Some(handed) = self.application.next(cx) {
+            any = true;
+            let topic_partition = match handed.to {
+                Destination::Topic(_) => None,
+                Destination::Partition(tp) | Destination::Broker(tp, _) => Some(tp),
+            };
+            let tag = handed.tag;
+            cx.say(Rule::Act, || What::Handed { tag, topic_partition });
+            if let Err(handed) = self.take(handed, cx) {
+                self.application.block(handed, cx.now);
+            }
+        }
+        any
+    }
+
+    /// Takes a record over; without memory it comes back.
+    fn take(&mut self, handed: Handed, cx: &mut Cx) -> Result<(), Handed> {
+        let by_key = |record: &Record| record.key.clone().filter(|_| !self.config.partitioner_ignore_keys);
+        let (topic, chosen) = match handed.to {
+            Destination::Broker(partition, broker) => {
+                self.send_raw(handed.tag, partition, broker, handed.record, cx);
+                return Ok(());
+            }
+            Destination::Partition(tp) => (tp.topic, Some((tp, Rule::PartitionGiven))),
+            Destination::Topic(topic) => {
+                let keyed = by_key(&handed.record);
+                let tp = keyed.map(|key| choice::by_key(self.metadata.image(), topic, &key));
+                (topic, tp.map(|tp| (tp, Rule::PartitionKey)))
+            }
+        };
+        let size = batch::upper_bound(&handed.record);
+        if size > bytes(self.config.max_request_size) || size > bytes(self.config.buffer_memory) {
+            let failed = Outcome::Failed(Errors::MessageTooLarge);
+            self.tell(handed.tag, chosen.map(|(tp, _)| tp), failed, Rule::TellFailed, cx);
+            return Ok(());
+        }
+        let (tp, rule) = chosen.unwrap_or_else(|| {
+            let all_full = |tp| self.accumulator.all_full(&self.batches, tp);
+            let batch_size = bytes(self.config.batch_size).max(1) as u32;
+            let image = self.metadata.image();
+            (
+                self.choice.sticky(image, topic, batch_size, all_full, &mut self.chance),
+                Rule::PartitionSticky,
+            )
+        });
+        let limits = (bytes(self.config.batch_size), bytes(self.config.buffer_memory));
+        let Handed { tag, to, record } = handed;
+        match self
+            .accumulator
+            .add(&mut self.batches, tp, record, tag.to_bits(), limits, cx.now)
+        {
+            Err(record) => Err(Handed { tag, to, record }),
+            Ok(added) => {
+                if rule == Rule::PartitionSticky {
+                    let last = if self.accumulator.all_full(&self.batches, tp) {
+                        Last::Full
+                    } else {
+                        Last::Open
+                    };
+                    self.choice
+                        .appended(self.metadata.image(), topic, added as u32, last, &mut self.chance);
+                }
+                cx.say(rule, || What::Accumulated { tag, partition: tp });
+                Ok(())
+            }
+        }
+    }
+
+    /// Tells the application about a record, once.
+    fn tell(&mut self, tag: Tag, partition: Option<TopicPartition>, outcome: Outcome, rule: Rule, cx: &mut Cx) {
+        self.undecided = self.undecided.saturating_sub(1);
+        cx.say(rule, || What::Told {
+            tag,
+            partition,
+            outcome,
+        });
+    }
+
+    /// A connection is gone: what was asked on it is not answered any more, and the client looks for newer metadata.
+    fn on_closed(&mut self, peer: BrokerId, cx: &mut Cx) {
+        self.fail_connection(peer, Errors::NetworkException, cx);
+        self.fail_raws(peer, cx);
+    }
+
+    fn on_request_timeout(&mut self, peer: BrokerId, cx: &mut Cx) {
+        let timeout = micros(self.config.request_timeout_ms);
+        self.time_out_raws(peer, timeout, cx);
+        if self.connections.has_timed_out(peer, timeout, cx.now) {
+            cx.close(Node::Broker(peer));
+            self.fail_connection(peer, Errors::RequestTimedOut, cx);
+            self.fail_raws(peer, cx);
+        }
+    }
+
+    fn fail_connection(&mut self, peer: BrokerId, error: Errors, cx: &mut Cx) {
+        let failed = self
+            .connections
+            .closed(peer, micros(self.config.reconnect_backoff_ms), cx.now);
+        self.metadata.want(Some(peer));
+        for request in failed {
+            match request.what {
+                Asks::Metadata => self.metadata.unanswered(peer, cx.now),
+                Asks::Produce(batches) => {
+                    for (tp, id) in batches {
+                        self.accumulator.unmute(tp);
+                        self.on_error(id, error, cx);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether some batch waits for a leader that is not known or cannot be reached.
+    fn needs_news(&self, cx: &Cx) -> bool {
+        self.accumulator.heads().any(|(tp, ..)| match self.metadata.leader(tp) {
+            None => true,
+            Some((leader, _)) => !self.connections.is_within_reach(leader, cx),
+        })
+    }
+
+    fn ask_metadata(&mut self, cx: &mut Cx) {
+        let Producer {
+            metadata,
+            connections,
+            config,
+            ..
+        } = self;
+        let backoff = Backoff::new(config.retry_backoff_ms, config.retry_backoff_max_ms);
+        if let Some(to) = metadata.ask(backoff, |broker| connections.can_send(broker, cx), cx) {
+            connections.send(to, Asks::Metadata, Message::MetadataRequest, cx);
+        }
+    }
+
+    /// Works out which deadlines can decide something, and arms them.
+    fn arm(&mut self, cx: &mut Cx) {
+        let mut deadlines = Deadlines::new();
+        if let Some(due) = self.application.next_due() {
+            earliest(&mut deadlines, Timer::of(TimerKind::Handover), due);
+        }
+        if let Some(since) = self.application.blocked_since() {
+            let due = since + micros(self.config.max_block_ms);
+            deadlines.insert(Timer::of(TimerKind::Handover), due);
+        }
+        if let Some(created) = self.batches.oldest() {
+            earliest(
+                &mut deadlines,
+                Timer::of(TimerKind::Delivery),
+                created + micros(self.config.delivery_timeout_ms),
+            );
+        }
+        let mut wanted = Vec::new();
+        for (tp, ..) in self.accumulator.heads() {
+            let Some((leader, _)) = self.metadata.leader(tp) else {
+                continue;
+            };
+            if !self.connections.is_within_reach(leader, cx) {
+                continue;
+            }
+            wanted.push(leader);
+            match self.waits(tp, cx) {
+                Waits::Linger(due) => earliest(&mut deadlines, Timer::on(TimerKind::Linger, tp), due),
+                Waits::Backoff(due) => earliest(&mut deadlines, Timer::on(TimerKind::Retry, tp), due),
+                Waits::Ready | Waits::Muted => {}
+            }
+        }
+        let timeout = micros(self.config.request_timeout_ms);
+        let wants = |peer: BrokerId| self.metadata.wants_to_ask() || wanted.contains(&peer);
+        self.connections.deadlines(timeout, wants, cx, &mut deadlines);
+        self.raws.deadlines(timeout, &mut deadlines);
+        self.metadata.deadlines(self.backoff(), cx, &mut deadlines);
+        self.stuck = self.needs_news(cx);
+        self.alarms.settle(deadlines, cx);
+    }
+
+    /// The times in its state, relative to now; the rest is in its fingerprint.
+    pub fn encode_times(&self, now: Micros, encoder: &mut Encoder) {
+        self.application.encode_times(now, encoder);
+        self.batches.encode_times(now, encoder);
+        self.connections.encode_times(now, encoder);
+        self.raws.encode_times(now, encoder);
+        self.metadata.encode_times(self.backoff(), now, encoder);
+    }
+}
+
+impl Fingerprint for Producer {
+    fn fingerprint(&self, encoder: &mut Encoder) {
+        encoder.u8(self.life as u8);
+        encoder.u32(self.starts);
+        encoder.u32(self.chance.drawn());
+        self.metadata.encode(encoder);
+        self.application.encode(encoder);
+        self.choice.encode(encoder);
+        self.accumulator.encode(&self.batches, encoder);
+        self.sequences.encode(encoder);
+        self.connections.encode(encoder, |what, encoder| match what {
+            Asks::Metadata => encoder.u8(0),
+            Asks::Produce(batches) => {
+                encoder.u8(1);
+                encoder.len(batches.len());
+                for &(_, id) in batches {
+                    self.batches.encode(id, encoder);
+                }
+            }
+        });
+        self.raws.encode(encoder);
+        encoder.u32(self.undecided);
+    }
+}
+
+/// A size from the config; what is negative counts as nothing.
+fn bytes(config: i64) -> usize {
+    usize::try_from(config).unwrap_or(0)
+}
