@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::present::{log_of, stands_in, tag_at};
+use super::present::stands_in;
 use super::{Ledger, When};
 use crate::cluster::event::Tag;
 use crate::cluster::ids::TopicPartition;
@@ -146,7 +146,7 @@ impl Ledger {
             let Some(partition) = self.partition_of(tag).filter(|partition| !shaken.contains(partition)) else {
                 continue;
             };
-            if self.is_lost(tag, partition, self.leader_log(world, partition)) && self.verdicts.lost.insert(tag) {
+            if self.is_lost(tag, partition, self.leader_replica(world, partition)) && self.verdicts.lost.insert(tag) {
                 newly.push(tag);
             }
         }
@@ -170,8 +170,9 @@ impl Ledger {
                 return false;
             };
             let leads = world.image().leader(partition).and_then(|leader| world.broker(leader));
-            let has = |broker| log_of(world, partition, broker).and_then(|log| stands_in(log, **tag, story, partition));
-            leads.is_some_and(|broker| broker.is_running()) || !world.broker_ids().any(|broker| has(broker).is_some())
+            let mut replicas = world.brokers().filter_map(|broker| broker.replica(partition));
+            leads.is_some_and(|broker| broker.is_running())
+                || !replicas.any(|replica| stands_in(replica, **tag, story, partition).is_some())
         };
         let tag = self.verdicts.lost.iter().find(for_good)?;
         let offset = self.story(*tag)?.offset().unwrap_or(-1);
@@ -198,11 +199,10 @@ impl Ledger {
     /// A record that was read and that a live leader's log no longer holds, though its offset has not expired.
     fn missing_read(&self, world: &World, partition: TopicPartition) -> Option<String> {
         let leader = world.image().leader(partition)?;
-        world.broker(leader).filter(|broker| broker.is_running())?;
-        let log = log_of(world, partition, leader)?;
-        let start = log.log_start_offset();
+        let replica = world.broker(leader).filter(|broker| broker.is_running())?.replica(partition)?;
+        let start = replica.log_start();
         let mut read = self.seen(partition).filter(|(offset, _)| *offset >= start);
-        let (offset, _) = read.find(|(offset, tag)| tag_at(log, *offset) != Some(*tag))?;
+        let (offset, _) = read.find(|(offset, tag)| replica.tag_at(*offset) != Some(*tag))?;
         let name = world.partition_name(partition);
         Some(format!(
             "what was read at offset {offset} of {name} is not in its leader's log"

@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::{How, Ledger, Story, Taken};
+use crate::cluster::broker::ReplicaView;
 use crate::cluster::event::{Outcome, Tag};
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::message::Message;
 use crate::cluster::world::World;
-use crate::log::{Errors, Log};
+use crate::log::{Errors, Layer};
 
 /// What became of a record, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,9 +119,9 @@ impl Ledger {
 
     /// As [`lost`](Self::lost), by name, in the order of their acknowledgement.
     pub fn lost_records(&self, world: &World, partition: TopicPartition) -> Vec<Tag> {
-        let log = self.leader_log(world, partition);
+        let leader = self.leader_replica(world, partition);
         self.acknowledged(partition)
-            .filter(|tag| self.is_lost(*tag, partition, log))
+            .filter(|tag| self.is_lost(*tag, partition, leader))
             .collect()
     }
 
@@ -136,7 +137,7 @@ impl Ledger {
     pub fn unacked(&self, world: &World, partition: TopicPartition) -> Vec<i64> {
         let acknowledged = |tag: Tag| self.story(tag).is_some_and(|story| story.acknowledged().is_some());
         let records = self
-            .leader_log(world, partition)
+            .leader_replica(world, partition)
             .map(tagged_records)
             .unwrap_or_default();
         records
@@ -150,7 +151,7 @@ impl Ledger {
     pub fn duplicates(&self, world: &World, partition: TopicPartition) -> Vec<i64> {
         let mut seen = BTreeSet::new();
         let records = self
-            .leader_log(world, partition)
+            .leader_replica(world, partition)
             .map(tagged_records)
             .unwrap_or_default();
         records
@@ -230,35 +231,35 @@ impl Ledger {
         world.image().leader(partition).or_else(|| self.last_leader(partition))
     }
 
-    /// The log that decides what is lost.
-    pub(super) fn leader_log<'w>(&self, world: &'w World, partition: TopicPartition) -> Option<&'w Log> {
-        log_of(world, partition, self.leader_of(world, partition)?)
+    /// The replica whose log decides what is lost.
+    pub(super) fn leader_replica<'w>(&self, world: &'w World, partition: TopicPartition) -> Option<ReplicaView<'w>> {
+        world.broker(self.leader_of(world, partition)?)?.replica(partition)
     }
 
-    /// Whether a record was acknowledged and neither stands in this log nor was expired or deleted.
-    pub(super) fn is_lost(&self, tag: Tag, partition: TopicPartition, log: Option<&Log>) -> bool {
+    /// Whether a record was acknowledged and neither stands in this replica's log nor was expired or deleted.
+    pub(super) fn is_lost(&self, tag: Tag, partition: TopicPartition, leader: Option<ReplicaView<'_>>) -> bool {
         let Some(story) = self.story(tag).filter(|story| story.acknowledged().is_some()) else {
             return false;
         };
-        let held = log.is_some_and(|log| stands_in(log, tag, story, partition).is_some());
+        let held = leader.is_some_and(|replica| stands_in(replica, tag, story, partition).is_some());
         !held && !story.ended(How::Expired) && !story.ended(How::Deleted)
     }
 
     /// Where a record stands in its leader's log.
     fn stands_at(&self, world: &World, tag: Tag, story: &Story) -> Option<(TopicPartition, i64)> {
         let partition = story.places.last()?.partition;
-        let log = self.leader_log(world, partition)?;
-        stands_in(log, tag, story, partition).map(|offset| (partition, offset))
+        let replica = self.leader_replica(world, partition)?;
+        stands_in(replica, tag, story, partition).map(|offset| (partition, offset))
     }
 }
 
 fn custody_at(world: &World, tag: Tag, story: &Story, partition: TopicPartition, broker: BrokerId) -> Custody {
-    let log = log_of(world, partition, broker);
-    let offset = log.and_then(|log| stands_in(log, tag, story, partition));
+    let replica = world.broker(broker).and_then(|broker| broker.replica(partition));
+    let layer = replica.and_then(|replica| layer_of(replica, stands_in(replica, tag, story, partition)?));
     let taken = story.taken.iter().rev().find(|taken| taken.broker == broker).copied();
-    let place = match (log.zip(offset), taken.map(|taken| taken.how)) {
-        (Some((log, offset)), _) if is_flushed(log, offset) => Where::Disk,
-        (Some(_), _) => Where::Cache,
+    let place = match (layer, taken.map(|taken| taken.how)) {
+        (Some(Layer::Disk), _) => Where::Disk,
+        (Some(Layer::Cache), _) => Where::Cache,
         (None, Some(How::Truncated | How::Dropped)) => Where::Truncated,
         (None, _) => Where::Absent,
     };
@@ -266,60 +267,30 @@ fn custody_at(world: &World, tag: Tag, story: &Story, partition: TopicPartition,
         Some(broker) if broker.is_running() => Host::Up,
         _ => Host::Down,
     };
-    Custody {
-        broker,
-        place,
-        host,
-        taken,
-    }
+    Custody { broker, place, host, taken }
 }
 
-/// A replica's log: open in its process, or as it lies on its host.
-pub(super) fn log_of(world: &World, partition: TopicPartition, broker: BrokerId) -> Option<&Log> {
-    Some(world.broker(broker)?.replica(partition)?.log())
-}
-
-/// The offset at which a log holds a record.
-pub(super) fn stands_in(log: &Log, tag: Tag, story: &Story, partition: TopicPartition) -> Option<i64> {
+/// The offset at which a replica's log holds a record.
+pub(super) fn stands_in(
+    replica: ReplicaView<'_>,
+    tag: Tag,
+    story: &Story,
+    partition: TopicPartition,
+) -> Option<i64> {
     let places = story.places.iter().filter(|place| place.partition == partition);
-    places
-        .map(|place| place.offset)
-        .find(|offset| tag_at(log, *offset) == Some(tag))
-}
-
-/// The record at an offset of a log.
-pub(super) fn tag_at(log: &Log, offset: i64) -> Option<Tag> {
-    let bits = placed_at(log, offset, |placed, _| placed.batch.tag_of(offset))??;
-    Some(Tag::from_bits(bits))
+    places.map(|place| place.offset).find(|offset| replica.tag_at(*offset) == Some(tag))
 }
 
 /// Whether the batch that holds an offset has reached the disk.
-fn is_flushed(log: &Log, offset: i64) -> bool {
-    placed_at(log, offset, |placed, flushed| placed.end() <= flushed) == Some(true)
-}
-
-/// Looks at the batch that holds an offset, and at how many bytes of its segment are on disk.
-fn placed_at<R>(log: &Log, offset: i64, look: impl FnOnce(&crate::log::Placed, u32) -> R) -> Option<R> {
-    if offset < log.log_start_offset() || offset >= log.log_end_offset() {
-        return None;
-    }
-    let file = log
-        .segments()
-        .rev()
-        .find(|segment| segment.base_offset() <= offset)?
-        .log();
-    let at = file
-        .batches()
-        .partition_point(|placed| placed.batch.last_offset() < offset);
-    let placed = file.batches().get(at)?;
-    Some(look(placed, file.flushed().unwrap_or_default()))
+fn layer_of(replica: ReplicaView<'_>, offset: i64) -> Option<Layer> {
+    let segment = replica.log().segments().rev().find(|segment| segment.base_offset() <= offset)?;
+    segment.held().find(|held| held.batch.last_offset() >= offset).map(|held| held.layer)
 }
 
 /// Offset and name of every record of a log that a client sent.
-fn tagged_records(log: &Log) -> Vec<(i64, Tag)> {
-    let batches = log.segments().flat_map(|segment| segment.log().batches().iter());
-    let records = batches.flat_map(|placed| super::holdings::tagged(&placed.batch));
-    let start = log.log_start_offset();
+fn tagged_records(replica: ReplicaView<'_>) -> Vec<(i64, Tag)> {
+    let records = replica.batches().flat_map(super::holdings::tagged);
+    let start = replica.log_start();
     let sent = records.filter(|(offset, bits)| *offset >= start && *bits != 0);
     sent.map(|(offset, bits)| (offset, Tag::from_bits(bits))).collect()
 }
