@@ -61,7 +61,15 @@ mod tests {
 
     #[test]
     fn keys_go_by_bucket_and_those_of_one_bucket_by_insertion() {
-        assert_eq!(of_texts(["m01", "m03", "m10"].into_iter()), [1, 2, 0], "buckets 15, 1 and 13");
-        assert_eq!(of_texts(["m10", "BB", "c0", "Aa"].into_iter()), [1, 3, 0, 2], "buckets 13, 0, 13 and 0");
+        assert_eq!(
+            of_texts(["m01", "m03", "m10"].into_iter()),
+            [1, 2, 0],
+            "buckets 15, 1 and 13"
+        );
+        assert_eq!(
+            of_texts(["m10", "BB", "c0", "Aa"].into_iter()),
+            [1, 3, 0, 2],
+            "buckets 13, 0, 13 and 0"
+        );
     }
 }

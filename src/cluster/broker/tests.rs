@@ -1,1 +1,0 @@
-//! Brokers driven by hand.

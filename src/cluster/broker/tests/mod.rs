@@ -1,0 +1,5 @@
+//! Brokers driven by hand: the reference traces and cases of replication, without a controller's logic or real clients.
+
+mod faults;
+mod replication;
+mod rig;
