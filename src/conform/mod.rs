@@ -11,6 +11,7 @@ mod assignors;
 mod compare;
 mod controller;
 mod partitioner;
+mod storage;
 
 use serde_json::Value;
 use std::fmt;
@@ -23,6 +24,7 @@ pub const REPLAYS: &[&dyn Replay] = &[
     &partitioner::Murmur2,
     &partitioner::Sticky,
     &assignors::Assignors,
+    &storage::Recorded,
 ];
 
 /// How recordings of one kind are replayed.

@@ -153,6 +153,16 @@ impl File {
         self.flushed = self.flushed.map(|flushed| flushed.min(length));
     }
 
+    /// Gives the file another length: shorter, or longer with zeros at the end.
+    pub fn set_length(&mut self, length: u64) {
+        let missing = length.saturating_sub(self.len());
+        if missing == 0 {
+            self.cut(length);
+        } else {
+            self.extents.push(Extent::Zeros(missing));
+        }
+    }
+
     /// Turns everything from a byte on to zeros, the length staying as it is.
     pub fn zero_from(&mut self, from: u64) {
         let length = self.len();

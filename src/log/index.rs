@@ -11,6 +11,7 @@
 use super::files::{Extent, File};
 use super::fingerprint::{Encoder, Fingerprint};
 use super::rope::{Item, Rope};
+use std::sync::Arc;
 
 /// The bytes at the end of an index that are searched first.
 const WARM_BYTES: usize = 8192;
@@ -119,7 +120,9 @@ pub struct Index<E> {
     entries: Rope<E>,
     /// So many entries of zeros follow: what a preallocated file holds that was never cut. They count as entries.
     zeros: u32,
-    /// The length of the file: entries, then zeros.
+    /// What lies behind the entries and is not zero: entries that were truncated away, odd bytes of a damaged file.
+    rest: Arc<[u8]>,
+    /// The length of the file: entries, the rest, then zeros.
     allocated: u32,
     flushed: Option<u32>,
 }
@@ -132,6 +135,7 @@ impl<E: Entry> Index<E> {
             base_offset,
             entries: Rope::default(),
             zeros: 0,
+            rest: Arc::default(),
             allocated,
             flushed: None,
         }
@@ -149,9 +153,11 @@ impl<E: Entry> Index<E> {
         let padding = bytes.len().next_multiple_of(E::SIZE as usize) - bytes.len();
         bytes.resize(bytes.len() + padding.min(zeros as usize), 0);
         let whole_zeros = zeros.saturating_sub(padding as u64) / u64::from(E::SIZE);
+        let entries = bytes.chunks_exact(E::SIZE as usize);
         Self {
             base_offset,
-            entries: bytes.chunks_exact(E::SIZE as usize).map(E::read).collect(),
+            rest: entries.remainder().into(),
+            entries: entries.map(E::read).collect(),
             zeros: whole_zeros as u32,
             allocated: file.len() as u32,
             flushed: file.flushed().map(|flushed| flushed as u32),
@@ -162,6 +168,7 @@ impl<E: Entry> Index<E> {
     pub fn to_file(&self, modified_ms: i64) -> File {
         let mut bytes = Vec::new();
         self.entries.iter().for_each(|entry| entry.write(&mut bytes));
+        bytes.extend_from_slice(&self.rest);
         let zeros = u64::from(self.allocated).saturating_sub(bytes.len() as u64);
         File::new(
             vec![Extent::Bytes(bytes.into()), Extent::Zeros(zeros)],
@@ -230,6 +237,10 @@ impl<E: Entry> Index<E> {
     pub fn resize(&mut self, max_bytes: u32) {
         self.allocated = round_down::<E>(max_bytes);
         self.truncate(self.max_entries());
+        let room = (self.allocated - self.used()) as usize;
+        if self.rest.len() > room {
+            self.rest = self.rest[..room].into();
+        }
         self.flushed = self.flushed.map(|flushed| flushed.min(self.allocated));
     }
 
@@ -245,17 +256,31 @@ impl<E: Entry> Index<E> {
             self.entries.push(E::read(&[0; 16][..E::SIZE as usize]));
         }
         self.entries.push(entry);
+        if !self.rest.is_empty() {
+            self.rest = self.rest[self.rest.len().min(E::SIZE as usize)..].into();
+        }
     }
 
+    /// Drops entries from the end. The file keeps their bytes until others are written over them or it is cut.
     fn truncate(&mut self, len: usize) {
         self.zeros = self.zeros.min(len.saturating_sub(self.entries.len()) as u32);
-        self.entries.truncate(len);
+        if len < self.entries.len() {
+            let mut rest = Vec::new();
+            self.entries.iter_from(len).for_each(|entry| entry.write(&mut rest));
+            rest.extend_from_slice(&self.rest);
+            self.rest = rest.into();
+            self.entries.truncate(len);
+        }
     }
 
     /// The index of the last entry whose key is not above the target, as Kafka's binary search finds it.
     fn floor_slot(&self, target: i64) -> Option<usize> {
+        self.floor_slot_by(target, |entry| entry.key(self.base_offset))
+    }
+
+    fn floor_slot_by(&self, target: i64, key_of: impl Fn(&E) -> i64) -> Option<usize> {
         let count = self.len();
-        let key = |slot: usize| self.get(slot).map_or(i64::MAX, |entry| entry.key(self.base_offset));
+        let key = |slot: usize| self.get(slot).map_or(i64::MAX, |entry| key_of(&entry));
         let last = count.checked_sub(1)?;
         let first_warm = last.saturating_sub(WARM_BYTES / E::SIZE as usize);
         let (mut low, mut high) = if key(first_warm) < target {
@@ -327,10 +352,14 @@ impl OffsetIndex {
     pub fn truncate_to(&mut self, offset: i64) {
         let keep = match self.floor_slot(offset) {
             None => 0,
-            Some(slot) => match self.get(slot) {
-                Some(entry) if entry.key(self.base_offset) == offset => slot,
-                _ => slot + 1,
-            },
+            Some(slot)
+                if self
+                    .get(slot)
+                    .is_some_and(|entry| entry.key(self.base_offset) == offset) =>
+            {
+                slot
+            }
+            Some(slot) => slot + 1,
         };
         self.truncate(keep);
     }
@@ -383,13 +412,11 @@ impl TimeIndex {
 
     /// Drops the entries whose offset lies at or above this one.
     pub fn truncate_to(&mut self, offset: i64) {
-        let relative = offset - self.base_offset;
-        let keep = (0..self.len())
-            .find(|slot| {
-                self.get(*slot)
-                    .is_some_and(|entry| i64::from(entry.relative_offset) >= relative)
-            })
-            .unwrap_or(self.len());
+        let keep = match self.floor_slot_by(offset, |entry| self.offset_of(entry)) {
+            None => 0,
+            Some(slot) if self.get(slot).is_some_and(|entry| self.offset_of(&entry) == offset) => slot,
+            Some(slot) => slot + 1,
+        };
         self.truncate(keep);
     }
 }
@@ -408,6 +435,7 @@ impl<E: Entry> Fingerprint for Index<E> {
         encoder.u128(self.entries.digest());
         encoder.len(self.entries.len());
         encoder.u32(self.zeros);
+        encoder.bytes(&self.rest);
         encoder.u32(self.allocated);
         encoder.option(self.flushed, Encoder::u32);
     }

@@ -321,6 +321,8 @@ impl<'a> Loader<'a> {
             .unwrap_or_else(|| Segment::create(checkpointed_start, config, 0, args.now_ms));
         let next_offset = end.unwrap_or_else(|| active.read_next_offset());
         active.grow_indexes(config);
+        self.segments.iter_mut().for_each(Segment::settle_max_timestamp);
+        active.settle_max_timestamp();
         let recovery_point = match args.shutdown {
             Shutdown::Clean if end.is_some() => next_offset,
             _ => args.recovery_point.min(next_offset),
@@ -337,7 +339,9 @@ impl<'a> Loader<'a> {
         );
         state.delete_segment_files(&self.given_up, config, args.now_ms);
         state.producers = self.producers;
-        state.delete_snapshots(&self.given_up, config, args.now_ms);
+        if !self.given_up.is_empty() {
+            state.delete_snapshots(&self.given_up, config, args.now_ms);
+        }
         state.truncate_epochs(|epochs| epochs.truncate_from_end(next_offset));
         state.truncate_epochs(|epochs| epochs.truncate_from_start(checkpointed_start));
         let log_start_offset = checkpointed_start.max(state.first_base_offset());
@@ -351,10 +355,7 @@ impl<'a> Loader<'a> {
         };
         state.rebuild_producers(next_offset, reload, config, args.now_ms);
         state.recovery_point = state.recovery_point.max(log_start_offset);
-        state.high_watermark = Watermark {
-            offset: log_start_offset,
-            resolved: false,
-        };
+        state.high_watermark = Watermark::unresolved(log_start_offset);
         state.refresh_first_unstable();
         let mut log = Log {
             state: Cached::new(state),

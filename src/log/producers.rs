@@ -406,7 +406,8 @@ impl ProducerState {
     }
 
     /// Forgets what the log start has passed; entries of producers stay.
-    pub(crate) fn on_log_start(&mut self, log_start_offset: i64) {
+    pub(crate) fn on_log_start(&mut self, log_start_offset: i64, newest_snapshot: i64) {
+        self.last_snapshot_offset = newest_snapshot;
         self.unreplicated.retain(|_, marker| *marker >= log_start_offset);
         if self.map_end_offset < log_start_offset {
             self.map_end_offset = log_start_offset;

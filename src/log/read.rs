@@ -5,7 +5,7 @@
 
 use super::batch::Batch;
 use super::errors::{Errors, Refusal};
-use super::segment::{AbortedTxn, Segment, TimestampAndOffset};
+use super::segment::{AbortedTxn, Segment, TimestampAndOffset, known_epoch};
 use super::state::{Log, State, Watermark};
 
 /// How far a reader may see (`FetchIsolation`).
@@ -113,10 +113,9 @@ impl Log {
 
     /// A look-up by time (`fetchOffsetByTimestamp`).
     pub fn lookup_timestamp(&self, query: TimestampQuery) -> Option<TimestampAndOffset> {
-        let epoch = |offset| self.epochs().epoch_for_offset(offset).unwrap_or(-1);
         match query {
             TimestampQuery::Latest => {
-                let leader_epoch = self.latest_epoch().unwrap_or(-1);
+                let leader_epoch = self.latest_epoch();
                 Some(TimestampAndOffset {
                     timestamp: -1,
                     offset: self.log_end_offset(),
@@ -125,14 +124,15 @@ impl Log {
             }
             TimestampQuery::Earliest => {
                 let offset = self.log_start_offset();
-                let leader_epoch = match self.epochs().entries().first() {
-                    Some(first) if first.start_offset <= offset => epoch(offset),
-                    _ => -1,
-                };
+                let first = self
+                    .epochs()
+                    .entries()
+                    .first()
+                    .filter(|first| first.start_offset <= offset);
                 Some(TimestampAndOffset {
                     timestamp: -1,
                     offset,
-                    leader_epoch,
+                    leader_epoch: first.map(|first| first.epoch),
                 })
             }
             TimestampQuery::MaxTimestamp => self.state.max_timestamp_record(),
@@ -176,13 +176,19 @@ impl State {
     }
 
     fn resolved_high_watermark(&mut self) -> Result<OffsetMetadata, Refusal> {
-        let metadata = self.metadata_of(self.high_watermark.offset)?;
-        if !self.high_watermark.resolved {
-            self.take_high_watermark(Watermark {
-                offset: metadata.offset,
-                resolved: true,
+        if let Some((segment, position)) = self.high_watermark.place {
+            return Ok(OffsetMetadata {
+                offset: self.high_watermark.offset,
+                segment,
+                position,
             });
         }
+        let metadata = self.metadata_of(self.high_watermark.offset)?;
+        let place = Some((metadata.segment, metadata.position));
+        self.take_high_watermark(Watermark {
+            offset: metadata.offset,
+            place,
+        });
         Ok(metadata)
     }
 
@@ -268,7 +274,7 @@ impl State {
         Some(TimestampAndOffset {
             timestamp,
             offset: record.offset,
-            leader_epoch: placed.batch.leader_epoch(),
+            leader_epoch: known_epoch(placed.batch.leader_epoch()),
         })
     }
 }

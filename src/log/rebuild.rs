@@ -58,6 +58,12 @@ impl ProducerFiles {
         Arc::make_mut(&mut self.state)
     }
 
+    /// After the log start moved: forgets what lies below it, entries of producers excepted.
+    pub(crate) fn on_log_start(&mut self, log_start: i64) {
+        let newest = self.snapshots.keys().next_back().copied();
+        self.state_mut().on_log_start(log_start, newest.unwrap_or(log_start));
+    }
+
     /// Writes a snapshot if there is news since the last one. It is not flushed.
     pub(crate) fn take_snapshot(&mut self) {
         if !self.state.wants_snapshot() {
@@ -134,7 +140,7 @@ impl ProducerFiles {
             Arc::make_mut(&mut self.snapshots).retain(|offset, _| *offset <= end && *offset > log_start);
         }
         if end == self.state.map_end_offset() {
-            self.state_mut().on_log_start(log_start);
+            self.on_log_start(log_start);
             return;
         }
         self.state_mut().clear();

@@ -163,8 +163,8 @@ pub struct TimestampAndOffset {
     pub timestamp: i64,
     /// The record's offset.
     pub offset: i64,
-    /// The leader epoch of its batch.
-    pub leader_epoch: i32,
+    /// The leader epoch, where it is known.
+    pub leader_epoch: Option<i32>,
 }
 
 /// Why a segment could not take an append that the log had accepted.
@@ -386,6 +386,11 @@ impl Segment {
         if sound { Ok(()) } else { Err(SegmentFault::Index) }
     }
 
+    /// Reads the largest timestamp from the time index, once and for all.
+    pub(crate) fn settle_max_timestamp(&mut self) {
+        self.max_timestamp = Some(self.max_timestamp_and_offset());
+    }
+
     /// Remembers a batch's timestamp if it is the largest so far.
     pub(crate) fn note_timestamp(&mut self, batch: &Batch) {
         if batch.max_timestamp() > self.max_timestamp_so_far() {
@@ -455,7 +460,7 @@ impl Segment {
                 Some(TimestampAndOffset {
                     timestamp: found.timestamp,
                     offset: found.offset,
-                    leader_epoch: placed.batch.leader_epoch(),
+                    leader_epoch: known_epoch(placed.batch.leader_epoch()),
                 })
             })
     }
@@ -511,6 +516,11 @@ impl Segment {
         let end = position.saturating_add(length).min(self.size());
         self.log.scan(position).take_while(move |placed| placed.end() <= end)
     }
+}
+
+/// A leader epoch as a batch has it, where −1 is none.
+pub(crate) fn known_epoch(epoch: i32) -> Option<i32> {
+    (epoch >= 0).then_some(epoch)
 }
 
 impl Fingerprint for Segment {

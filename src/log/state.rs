@@ -51,7 +51,14 @@ pub(crate) struct Deleted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Watermark {
     pub(crate) offset: i64,
-    pub(crate) resolved: bool,
+    /// Base offset of the segment and byte position in it, once known.
+    pub(crate) place: Option<(i64, u32)>,
+}
+
+impl Watermark {
+    pub(crate) fn unresolved(offset: i64) -> Self {
+        Self { offset, place: None }
+    }
 }
 
 /// The content of `leader-epoch-checkpoint` on disk, which may lag behind the cache.
@@ -280,20 +287,11 @@ impl Log {
     pub fn set_high_watermark(&mut self, offset: i64) -> i64 {
         let state = &self.state;
         let clamped = if offset < state.log_start_offset {
-            Watermark {
-                offset: state.log_start_offset,
-                resolved: false,
-            }
+            Watermark::unresolved(state.log_start_offset)
         } else if offset >= state.log_end_offset {
-            Watermark {
-                offset: state.log_end_offset,
-                resolved: true,
-            }
+            state.log_end_watermark()
         } else {
-            Watermark {
-                offset,
-                resolved: false,
-            }
+            Watermark::unresolved(offset)
         };
         if clamped != state.high_watermark {
             self.state.take_high_watermark(clamped);
@@ -406,6 +404,7 @@ impl EpochFile {
 impl State {
     pub(crate) fn with_segments(closed: Vec<Segment>, active: Segment, start: i64, now_ms: i64) -> State {
         let closed_size = closed.iter().map(|segment| u64::from(segment.size())).sum();
+        let (base, size) = (active.base_offset(), active.size());
         State {
             closed: Arc::new(
                 closed
@@ -419,7 +418,7 @@ impl State {
             log_end_offset: start,
             high_watermark: Watermark {
                 offset: start,
-                resolved: true,
+                place: Some((base, size)),
             },
             recovery_point: start,
             last_flushed_ms: now_ms,
@@ -525,7 +524,8 @@ impl State {
         self.delete_files(files, config, now_ms);
     }
 
-    /// Marks the producer snapshots of segments as `.deleted`, to be removed after the delay.
+    /// Marks the producer snapshots of segments as `.deleted`, to be removed after the delay. As in Kafka the deletion
+    /// is scheduled even if there is none.
     pub(crate) fn delete_snapshots(&mut self, segments: &[Arc<Cached<Segment>>], config: &LogConfig, now_ms: i64) {
         let mut files = Vec::new();
         for segment in segments {
@@ -535,9 +535,7 @@ impl State {
                 files.push((file_name(segment.base_offset(), "snapshot"), snapshot.to_file()));
             }
         }
-        if !files.is_empty() {
-            self.delete_files(files, config, now_ms);
-        }
+        self.delete_files(files, config, now_ms);
     }
 
     fn delete_files(&mut self, files: Vec<(String, File)>, config: &LogConfig, now_ms: i64) {
@@ -629,13 +627,19 @@ impl State {
         self.refresh_first_unstable();
     }
 
+    /// The high watermark at the log end, where its place is known.
+    pub(crate) fn log_end_watermark(&self) -> Watermark {
+        let place = Some((self.active.base_offset(), self.active.size()));
+        Watermark {
+            offset: self.log_end_offset,
+            place,
+        }
+    }
+
     /// After the log end moved: a high watermark at or above it becomes it (`updateHighWatermarkWithLogEndOffset`).
     pub(crate) fn raise_to_log_end(&mut self) {
         if self.high_watermark.offset >= self.log_end_offset {
-            self.take_high_watermark(Watermark {
-                offset: self.log_end_offset,
-                resolved: true,
-            });
+            self.take_high_watermark(self.log_end_watermark());
         }
     }
 
@@ -655,7 +659,10 @@ impl Fingerprint for State {
         encoder.i64(self.log_start_offset);
         encoder.i64(self.log_end_offset);
         encoder.i64(self.high_watermark.offset);
-        encoder.u8(u8::from(self.high_watermark.resolved));
+        encoder.option(self.high_watermark.place, |encoder, (segment, position)| {
+            encoder.i64(segment);
+            encoder.u32(position);
+        });
         encoder.i64(self.recovery_point);
         encoder.i64(self.last_flushed_ms);
         self.epochs.fingerprint(encoder);

@@ -11,7 +11,7 @@ use super::config::LogConfig;
 use super::errors::{Errors, Refusal};
 use super::rebuild::{ProducerFiles, Reload};
 use super::segment::Segment;
-use super::state::{Log, State, Watermark};
+use super::state::{Log, State};
 
 /// What a truncation took.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -79,7 +79,8 @@ impl Log {
         state.producers = ProducerFiles::starting_at(offset);
         state.log_start_offset = log_start_offset.unwrap_or(offset);
         state.rebuild_producers(offset, Reload::Running, config, now_ms);
-        state.take_high_watermark(Watermark { offset, resolved: true });
+        let end = state.log_end_watermark();
+        state.take_high_watermark(end);
         state.recovery_point = state.recovery_point.min(offset);
         truncated
     }
@@ -124,7 +125,7 @@ impl State {
         self.log_start_offset = offset;
         self.recovery_point = self.recovery_point.max(offset);
         self.truncate_epochs(|epochs| epochs.truncate_from_start(offset));
-        self.producers.state_mut().on_log_start(offset);
+        self.producers.on_log_start(offset);
         self.refresh_first_unstable();
         Ok(true)
     }
