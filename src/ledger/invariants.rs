@@ -199,7 +199,10 @@ impl Ledger {
     /// A record that was read and that a live leader's log no longer holds, though its offset has not expired.
     fn missing_read(&self, world: &World, partition: TopicPartition) -> Option<String> {
         let leader = world.image().leader(partition)?;
-        let replica = world.broker(leader).filter(|broker| broker.is_running())?.replica(partition)?;
+        let replica = world
+            .broker(leader)
+            .filter(|broker| broker.is_running())?
+            .replica(partition)?;
         let start = replica.log_start();
         let mut read = self.seen(partition).filter(|(offset, _)| *offset >= start);
         let (offset, _) = read.find(|(offset, tag)| replica.tag_at(*offset) != Some(*tag))?;

@@ -267,24 +267,33 @@ fn custody_at(world: &World, tag: Tag, story: &Story, partition: TopicPartition,
         Some(broker) if broker.is_running() => Host::Up,
         _ => Host::Down,
     };
-    Custody { broker, place, host, taken }
+    Custody {
+        broker,
+        place,
+        host,
+        taken,
+    }
 }
 
 /// The offset at which a replica's log holds a record.
-pub(super) fn stands_in(
-    replica: ReplicaView<'_>,
-    tag: Tag,
-    story: &Story,
-    partition: TopicPartition,
-) -> Option<i64> {
+pub(super) fn stands_in(replica: ReplicaView<'_>, tag: Tag, story: &Story, partition: TopicPartition) -> Option<i64> {
     let places = story.places.iter().filter(|place| place.partition == partition);
-    places.map(|place| place.offset).find(|offset| replica.tag_at(*offset) == Some(tag))
+    places
+        .map(|place| place.offset)
+        .find(|offset| replica.tag_at(*offset) == Some(tag))
 }
 
 /// Whether the batch that holds an offset has reached the disk.
 fn layer_of(replica: ReplicaView<'_>, offset: i64) -> Option<Layer> {
-    let segment = replica.log().segments().rev().find(|segment| segment.base_offset() <= offset)?;
-    segment.held().find(|held| held.batch.last_offset() >= offset).map(|held| held.layer)
+    let segment = replica
+        .log()
+        .segments()
+        .rev()
+        .find(|segment| segment.base_offset() <= offset)?;
+    segment
+        .held()
+        .find(|held| held.batch.last_offset() >= offset)
+        .map(|held| held.layer)
 }
 
 /// Offset and name of every record of a log that a client sent.
