@@ -154,16 +154,11 @@ impl ControllerNode {
             self.waiting.insert(broker, (id, registration));
             return;
         }
-        let answer = self.publish(outcome, cx);
-        if answer.is_ok() {
+        cx.send(Node::Broker(broker), Message::RegisterResponse(id, outcome.answer));
+        if self.publish(outcome, cx).is_ok() {
             self.heard.insert(broker, cx.now);
             self.silent.remove(&broker);
             self.controller.contact(broker);
-            self.behind.remove(&broker);
-        }
-        cx.send(Node::Broker(broker), Message::RegisterResponse(id, answer));
-        if answer.is_ok() {
-            cx.send(Node::Broker(broker), Message::Metadata(self.image()));
         }
     }
 
@@ -260,7 +255,7 @@ impl ControllerNode {
             Timer::of(TimerKind::Controller),
             Timer::with(TimerKind::Controller, Node::Controller),
         );
-        if config.auto_leader_rebalance_enable && self.controller.is_imbalanced() {
+        if config.auto_leader_rebalance_enable && self.would_balance() {
             cx.arm(balance, balance_due);
         } else {
             cx.disarm(balance);
@@ -275,6 +270,18 @@ impl ControllerNode {
         } else {
             cx.disarm(unclean);
         }
+    }
+
+    /// Whether the periodic balancing would change something now.
+    fn would_balance(&self) -> bool {
+        self.controller.is_imbalanced() && !self.controller.clone().balance().changes.is_empty()
+    }
+
+    /// Whether the periodic unclean election would change something now.
+    fn would_elect_unclean(&self) -> bool {
+        let mut partitions = self.controller.partitions();
+        partitions.any(|(_, partition)| partition.leader.is_none())
+            && !self.controller.clone().elect_unclean().changes.is_empty()
     }
 
     /// Says what was changed and sends the new image to every broker that can be reached.

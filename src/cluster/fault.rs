@@ -49,10 +49,11 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
         }
         Input::Start(id, report) => {
             stopped(doing.world, id)?;
-            let from = doing.world.broker_state(id);
             doing.with_broker(id, |broker, cx| broker.start(report, cx));
-            debug_assert_eq!(from, Some(BrokerState::Down));
-            reachable_again(doing, Node::Broker(id));
+            // The controller hears of it by its registration.
+            for peer in peers(doing.world, Node::Broker(id)).into_iter().filter(|&peer| peer != Node::Controller) {
+                path_back(doing, Node::Broker(id), peer);
+            }
             Ok(())
         }
         Input::Wipe(id) => {
