@@ -32,7 +32,7 @@ mod page {
     }
 
     pub fn start() {
-        std::panic::set_hook(Box::new(|info| panicked(&info.to_string())));
+        yew::set_custom_panic_hook(Box::new(|info| panicked(&info.to_string())));
         let root = web_sys::window().and_then(|window| window.document());
         let root = root.and_then(|document| document.get_element_by_id("app"));
         match root {

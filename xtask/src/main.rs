@@ -7,12 +7,16 @@ mod dist;
 mod page;
 mod serve;
 mod server;
+mod test;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use crate::test::Part;
 
 fn command() -> Command {
     Command::new("cargo xtask")
@@ -39,6 +43,19 @@ fn command() -> Command {
                         .help("Builds quickly instead of small, and again after each change; the page reloads itself"),
                 ),
         )
+        .subcommand(
+            Command::new("test")
+                .about("Checks format, lints and documentation, and runs every test")
+                .after_help("Example:\n  cargo xtask test --only native")
+                .arg(
+                    Arg::new("only")
+                        .long("only")
+                        .value_name("PART")
+                        .action(ArgAction::Append)
+                        .value_parser(Part::ALL.map(Part::name))
+                        .help("Runs this part alone; can be given again"),
+                ),
+        )
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode> {
@@ -51,6 +68,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
                 page::Kind::Page
             };
             serve::run(port, kind)
+        }
+        Some(("test", options)) => {
+            let only: Vec<&String> = options.get_many("only").into_iter().flatten().collect();
+            let wanted = |part: &Part| only.is_empty() || only.iter().any(|name| *name == part.name());
+            test::run(&Part::ALL.into_iter().filter(wanted).collect())
         }
         _ => unreachable!("clap lets nothing else through"),
     }

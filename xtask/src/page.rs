@@ -10,7 +10,8 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::workspace::{self, Workspace, step};
 
-const TARGET: &str = "wasm32-unknown-unknown";
+/// The browser, as Rust calls it.
+pub const TARGET: &str = "wasm32-unknown-unknown";
 
 /// What the page is built for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,7 +96,7 @@ fn same_bindgen(workspace: &Workspace) -> Result<()> {
 }
 
 /// Adds the standard library for the browser, unless this Rust has it already.
-fn add_target(workspace: &Workspace) -> Result<()> {
+pub fn add_target(workspace: &Workspace) -> Result<()> {
     let has_target = || {
         let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
         rustc

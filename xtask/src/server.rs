@@ -5,15 +5,21 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Cursor, ErrorKind};
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use tiny_http::{Header, Method, Request, Response, Server};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderName};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode, http};
+use hyper_util::rt::TokioIo;
+use tokio::sync::watch;
 
 use crate::dist::packed;
 
@@ -58,9 +64,9 @@ struct File {
     tag: String,
     /// Named by its content.
     lasting: bool,
-    plain: Vec<u8>,
-    brotli: Option<Vec<u8>>,
-    gzip: Option<Vec<u8>>,
+    plain: Bytes,
+    brotli: Option<Bytes>,
+    gzip: Option<Bytes>,
 }
 
 impl Site {
@@ -91,9 +97,9 @@ impl Site {
                     kind: content_type(&url),
                     tag: format!("\"{:016x}\"", xxhash_rust::xxh3::xxh3_64(&plain)),
                     lasting: is_named_by_content(&url),
-                    brotli: fs::read(packed(&path, "br")).ok(),
-                    gzip: fs::read(packed(&path, "gz")).ok(),
-                    plain,
+                    brotli: fs::read(packed(&path, "br")).ok().map(Bytes::from),
+                    gzip: fs::read(packed(&path, "gz")).ok().map(Bytes::from),
+                    plain: plain.into(),
                 };
                 self.0.insert(url, file);
             }
@@ -126,24 +132,20 @@ fn is_named_by_content(url: &str) -> bool {
         .any(|part| part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
+/// A build of the page, and the how manieth it is.
+type Build = (u64, Arc<Site>);
+
 /// A running server. It serves until the process ends.
 pub struct Running {
     /// Where the page is.
     pub address: String,
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    site: Mutex<(u64, Arc<Site>)>,
-    replaced: Condvar,
+    site: watch::Sender<Build>,
 }
 
 impl Running {
     /// Serves `site` from now on, and lets waiting pages know.
     pub fn replace(&self, site: Site) {
-        let mut held = self.shared.site.lock().expect("no holder panics");
-        *held = (held.0 + 1, Arc::new(site));
-        self.shared.replaced.notify_all();
+        self.site.send_modify(|held| *held = (held.0 + 1, Arc::new(site)));
     }
 }
 
@@ -161,9 +163,10 @@ pub fn listen(port: u16) -> Result<TcpListener> {
     })
 }
 
-/// Serves `site` on threads of its own.
+/// Serves `site` on a thread of its own.
 pub fn start(listener: TcpListener, site: Site) -> Result<Running> {
     let address = format!("http://{}/", listener.local_addr()?);
+<<<<<<< HEAD
     let server = Server::from_listener(listener, None).map_err(|error| anyhow::anyhow!("cannot serve: {error}"))?;
     let server = Arc::new(server);
     let shared = Arc::new(Shared {
@@ -176,41 +179,82 @@ pub fn start(listener: TcpListener, site: Site) -> Result<Running> {
             while let Ok(request) = server.recv() {
                 answer(request, &shared);
             }
-        });
-    }
-    Ok(Running { address, shared })
+=======
+    listener.set_nonblocking(true)?;
+    let (sender, site) = watch::channel((1, Arc::new(site)));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listener = {
+        let _inside = runtime.enter();
+        tokio::net::TcpListener::from_std(listener)?
+    };
+    thread::spawn(move || runtime.block_on(accept(listener, site)));
+    Ok(Running { address, site: sender })
 }
 
-/// A client that went away is no error of ours, so the outcome of answering is not looked at.
-fn answer(request: Request, shared: &Arc<Shared>) {
-    let (path, query) = request.url().split_once('?').unwrap_or((request.url(), ""));
-    if !matches!(request.method(), Method::Get | Method::Head) {
-        request
-            .respond(text(405, "Only GET and HEAD.").with_header(header("Allow", "GET, HEAD")))
-            .ok();
-        return;
+/// A client that goes away is no error of ours, so the outcome of a connection is not looked at.
+async fn accept(listener: tokio::net::TcpListener, site: watch::Receiver<Build>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            continue;
+        };
+        stream.set_nodelay(true).ok();
+        let site = site.clone();
+        tokio::spawn(async move {
+            let answer = service_fn(|request| answer(request, site.clone()));
+            hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), answer)
+                .await
+                .ok();
+>>>>>>> ddd73ac (Run every check and test with one command, the page's in a real Chromium)
+        });
     }
-    match path {
+}
+
+type Answer = Response<Full<Bytes>>;
+
+async fn answer(request: Request<Incoming>, mut site: watch::Receiver<Build>) -> Result<Answer, http::Error> {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let refusal = text().status(StatusCode::METHOD_NOT_ALLOWED);
+        return refusal
+            .header(header::ALLOW, "GET, HEAD")
+            .body(Full::from("Only GET and HEAD."));
+    }
+    match request.uri().path() {
         "/~version" => {
+<<<<<<< HEAD
             let held = query.strip_prefix("held=").and_then(|held| held.parse().ok());
             let shared = Arc::clone(shared);
             // It may wait for long, so it must not hold one of the few threads.
             thread::spawn(move || request.respond(text(200, &version(&shared, held).to_string())).ok());
+=======
+            let held = request.uri().query().and_then(|query| query.strip_prefix("held="));
+            let held: Option<u64> = held.and_then(|held| held.parse().ok());
+            tokio::time::timeout(HOLD, site.wait_for(|(version, _)| Some(*version) != held))
+                .await
+                .ok();
+            let version = site.borrow().0;
+            text().body(Full::from(version.to_string()))
+>>>>>>> ddd73ac (Run every check and test with one command, the page's in a real Chromium)
         }
         "/~reload.js" => {
-            let script = text(200, RELOAD).with_header(header("Content-Type", "text/javascript"));
-            request.respond(script).ok();
+            let script = Response::builder().header(header::CONTENT_TYPE, "text/javascript");
+            script
+                .header(header::CACHE_CONTROL, "no-store")
+                .body(Full::from(RELOAD))
         }
-        _ => {
-            let site = Arc::clone(&shared.site.lock().expect("no holder panics").1);
+        path => {
+            let site = Arc::clone(&site.borrow().1);
             match site.0.get(if path == "/" { "/index.html" } else { path }) {
-                Some(file) => respond(request, file),
-                None => drop(request.respond(text(404, "There is no such file in the page."))),
+                Some(file) => respond(&request, file),
+                None => text()
+                    .status(StatusCode::NOT_FOUND)
+                    .body(Full::from("There is no such file in the page.")),
             }
         }
     }
 }
 
+<<<<<<< HEAD
 /// The site's version, once it is no longer `held`, or after a while.
 fn version(shared: &Shared, held: Option<u64>) -> u64 {
     let site = shared.site.lock().expect("no holder panics");
@@ -224,51 +268,49 @@ fn respond(request: Request, file: &File) {
     let asked = |name: &'static str| {
         let found = request.headers().iter().find(|header| header.field.equiv(name));
         found.map(|header| header.value.as_str().to_owned()).unwrap_or_default()
-    };
-    let mut headers = vec![
-        header("ETag", &file.tag),
-        header(
-            "Cache-Control",
-            if file.lasting {
-                "public, max-age=31536000, immutable"
-            } else {
-                "no-cache"
-            },
-        ),
-        header("Vary", "Accept-Encoding"),
-        header("Content-Security-Policy", POLICY),
-        header("X-Content-Type-Options", "nosniff"),
-        header("Referrer-Policy", "no-referrer"),
-    ];
-    if asked("If-None-Match").contains(&file.tag) {
+=======
+fn respond(request: &Request<Incoming>, file: &File) -> Result<Answer, http::Error> {
+    let asked = |name: HeaderName| {
         request
-            .respond(Response::new(
-                304.into(),
-                headers,
-                Cursor::new(Vec::new()),
-                Some(0),
-                None,
-            ))
-            .ok();
-        return;
-    }
-    headers.push(header("Content-Type", file.kind));
-    let encodings = asked("Accept-Encoding");
-    let body = match (&file.brotli, &file.gzip) {
-        (Some(brotli), _) if accepts(&encodings, "br") => {
-            headers.push(header("Content-Encoding", "br"));
-            brotli
-        }
-        (_, Some(gzip)) if accepts(&encodings, "gzip") => {
-            headers.push(header("Content-Encoding", "gzip"));
-            gzip
-        }
-        _ => &file.plain,
+            .headers()
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+>>>>>>> ddd73ac (Run every check and test with one command, the page's in a real Chromium)
     };
+    let keep = if file.lasting {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+<<<<<<< HEAD
     let length = body.len();
     let response = Response::new(200.into(), headers, Cursor::new(body.clone()), Some(length), None);
     // A body with a known length is sent with that length, not in chunks.
     request.respond(response.with_chunked_threshold(usize::MAX)).ok();
+=======
+    let response = Response::builder()
+        .header(header::ETAG, &file.tag)
+        .header(header::CACHE_CONTROL, keep)
+        .header(header::VARY, "Accept-Encoding")
+        .header(header::CONTENT_SECURITY_POLICY, POLICY)
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .header(header::REFERRER_POLICY, "no-referrer");
+    if asked(header::IF_NONE_MATCH).contains(&file.tag) {
+        return response.status(StatusCode::NOT_MODIFIED).body(Full::default());
+    }
+    let response = response.header(header::CONTENT_TYPE, file.kind);
+    let encodings = asked(header::ACCEPT_ENCODING);
+    match (&file.brotli, &file.gzip) {
+        (Some(brotli), _) if accepts(encodings, "br") => response
+            .header(header::CONTENT_ENCODING, "br")
+            .body(Full::new(brotli.clone())),
+        (_, Some(gzip)) if accepts(encodings, "gzip") => response
+            .header(header::CONTENT_ENCODING, "gzip")
+            .body(Full::new(gzip.clone())),
+        _ => response.body(Full::new(file.plain.clone())),
+    }
+>>>>>>> ddd73ac (Run every check and test with one command, the page's in a real Chromium)
 }
 
 /// Whether the client takes `encoding`: it names it, and not with a weight of nothing.
@@ -280,14 +322,10 @@ fn accepts(encodings: &str, encoding: &str) -> bool {
     })
 }
 
-fn text(status: u16, body: &str) -> Response<Cursor<Vec<u8>>> {
-    Response::from_string(body)
-        .with_status_code(status)
-        .with_header(header("Cache-Control", "no-store"))
-}
-
-fn header(name: &str, value: &str) -> Header {
-    Header::from_bytes(name, value).expect("our own headers are ASCII")
+fn text() -> http::response::Builder {
+    Response::builder()
+        .header(header::CONTENT_TYPE, "text/plain")
+        .header(header::CACHE_CONTROL, "no-store")
 }
 
 #[cfg(test)]

@@ -1,0 +1,92 @@
+//! What a person gets when the engine panics: the scenario to copy, and the page at its last good step.
+
+use anyhow::{Result, ensure};
+use page_tests::{Page, View, drive};
+use serde_json::json;
+
+/// A page that was at step 3 of a small scenario.
+const RESUME: &str =
+    r#"sessionStorage.setItem('highwater.resume', JSON.stringify({ scenario: 'brokers 3\n', step: 3 }))"#;
+
+/// A real panic, in a task of its own: the protocol's own call must not be what reports it.
+const PANIC: &str = "setTimeout(() => highwater.bindings.panic_on_purpose()); 0";
+
+fn panic_once(page: &Page) -> Result<()> {
+    page.expect_error("unreachable");
+    page.expect_error("panicked at");
+    page.eval(RESUME)?;
+    page.eval(PANIC)?;
+    page.wait_until(
+        "the page was loaded again",
+        "Boolean(window.highwater && highwater.crashed)",
+    )?;
+    page.wait_until_running()
+}
+
+#[test]
+fn a_panic_is_shown_and_the_page_goes_on() -> Result<()> {
+    drive("crash", View::WIDE, "", |page| {
+        panic_once(page)?;
+        let notice = page.text("#notice")?;
+        ensure!(notice.contains("The engine stopped, and was started again"), "{notice}");
+        ensure!(notice.contains("You are back at step 3"), "{notice}");
+        ensure!(
+            notice.contains("panicked at"),
+            "the panic's own words are missing: {notice}"
+        );
+        ensure!(
+            page.find("textbox", "The scenario that leads here, for a report:")?
+                .value()?
+                == "brokers 3\n"
+        );
+        page.screenshot("crash")?;
+        let resume = page.eval("highwater.crashed.resume")?;
+        ensure!(
+            resume["step"] == json!(3) && resume["scenario"] == json!("brokers 3\n"),
+            "{resume}"
+        );
+        page.click("button", "Copy scenario")?;
+        page.click("button", "Close")?;
+        page.wait_until("the notice is gone", "document.getElementById('notice').hidden")
+    })
+}
+
+#[test]
+fn an_engine_that_panics_while_it_starts_again_is_not_started_for_ever() -> Result<()> {
+    drive("crash-twice", View::PHONE, "", |page| {
+        panic_once(page)?;
+        // The page has not come as far as its last good step: the mark of the first crash still stands.
+        page.eval("sessionStorage.setItem('highwater.resume', JSON.stringify(highwater.crashed.resume))")?;
+        page.eval(PANIC)?;
+        page.wait_for_text("could not go on from the last good step")?;
+        page.screenshot("crash-twice")?;
+        page.click("button", "Begin from the start")?;
+        page.wait_until(
+            "the page begins anew",
+            "Boolean(window.highwater && !highwater.crashed)",
+        )?;
+        page.wait_until_running()?;
+        ensure!(page.eval("document.getElementById('notice').hidden")? == json!(true));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_stored_position_that_is_damaged_is_as_good_as_none() -> Result<()> {
+    for damage in ["{", "7", "null", r#""text""#, r#"{"crashed": 5}"#] {
+        drive("damaged", View::WIDE, "", |page| {
+            page.eval(&format!(
+                "sessionStorage.setItem('highwater.resume', {}); location.reload()",
+                json!(damage)
+            ))?;
+            page.wait_until(
+                "the page was loaded again",
+                "performance.getEntriesByType('navigation')[0].type === 'reload'",
+            )?;
+            page.wait_until_running()?;
+            ensure!(page.eval("highwater.crashed")?.is_null());
+            Ok(())
+        })?;
+    }
+    Ok(())
+}

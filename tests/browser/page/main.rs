@@ -1,0 +1,5 @@
+//! The page, end to end.
+
+mod audits;
+mod crashing;
+mod loading;

@@ -1,0 +1,31 @@
+//! Accessibility audits by axe-core, where npm brought it.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+
+use crate::chromium::{environment, variable};
+use crate::page::Page;
+
+/// The rules of WCAG 2.2 AA, and those that axe-core adds to them as good practice.
+const RULES: &str = "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']";
+
+impl Page {
+    /// Fails when axe-core finds something in the page as it is now. Tests that call this are named `audit_…`:
+    /// `cargo xtask` skips them, and says so, where there is no npm.
+    pub fn audit(&self) -> Result<()> {
+        let path = variable(environment::AXE)?;
+        let axe = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+        self.eval(&format!("{axe}\n;undefined"))?;
+        let found = self.eval(&format!(
+            "axe.run(document, {{ runOnly: {RULES}, resultTypes: ['violations'] }}).then(({{ violations }}) =>
+                violations.flatMap(({{ id, help, nodes }}) =>
+                    nodes.map((node) => `${{id}}: ${{help}}: ${{node.target.join(' ')}}: ${{node.failureSummary}}`)))"
+        ))?;
+        match found.as_array() {
+            Some(violations) if violations.is_empty() => Ok(()),
+            Some(violations) => bail!("axe-core finds {violations:#?}"),
+            None => bail!("axe-core answers {found}"),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What the page may cost a person who opens it. A change of these numbers is a decision of its own.
+
+/// Bytes of everything for the first load, compressed as `cargo xtask serve` serves it (brotli 11), headers included.
+pub const FIRST_LOAD_BYTES: u64 = 450 * 1024;
+
+/// Requests until the page can be used, the icon included.
+pub const FIRST_LOAD_REQUESTS: u64 = 8;
