@@ -1,7 +1,9 @@
 //! One binary: natively the command line, on `wasm32` the page.
 
 #[cfg(not(target_arch = "wasm32"))]
-fn main() {}
+fn main() -> std::process::ExitCode {
+    highwater::cli::main()
+}
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

@@ -1,3 +1,86 @@
-//! The command line.
+//! The command line: `highwater run` and `highwater conform`.
+//!
+//! Results go to standard output, faults of files to standard error; the exit status says in one number how it went.
+//! The only floor that reads files and prints.
 
 pub mod conform;
+pub mod run;
+mod state;
+
+use clap::{Parser, Subcommand};
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// How Apache Kafka's log keeps records, and how it loses them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "highwater",
+    version,
+    about,
+    after_help = "Without a page: see `highwater run --help`."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs scenarios and says which of their expectations hold.
+    ///
+    /// Exit status: 0 when every expectation holds; 1 when one does not, or a run stops; 2 when a file cannot be read or is
+    /// malformed (every fault is listed with its place).
+    #[command(after_help = RUN_EXAMPLE)]
+    Run(run::Arguments),
+    /// Replays recordings of a real Kafka and says where this model differs.
+    ///
+    /// Files, or folders that are searched for .json and .jsonl files. Exit status: 0 when nothing differs; 1 when
+    /// something does; 2 when a file cannot be read.
+    #[command(after_help = CONFORM_EXAMPLE)]
+    Conform {
+        /// Recordings, or folders with recordings.
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+}
+
+const RUN_EXAMPLE: &str = "\
+Example: an acknowledged record is lost
+
+  $ cat lost.txt
+  brokers 3
+  topic payments replicas=3
+  producer app acks=1
+  cut 1 2,3
+  send app payments value=100
+  run until acked
+  kill 1
+  run until leader payments-0 = 2
+  expect lost payments-0 = 0
+
+  $ highwater run lost.txt
+  ok lost.txt (1 expectations)
+  1 files, 1 expectations, 0 failed";
+
+const CONFORM_EXAMPLE: &str = "\
+Example:
+
+  $ highwater conform tests/recordings";
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let (mut out, mut err) = (io::stdout().lock(), io::stderr().lock());
+    let status = match Arguments::parse().command {
+        Command::Run(arguments) => {
+            run::run(&arguments, &mut io::stdin().lock(), &mut out, &mut err).map(|status| status as u8)
+        }
+        Command::Conform { paths } => conform::run(&paths, &mut out, &mut err).map(|status| status as u8),
+    };
+    match status {
+        Ok(status) => ExitCode::from(status),
+        // Whoever reads the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(2),
+    }
+}

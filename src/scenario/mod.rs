@@ -7,15 +7,24 @@
 
 pub mod ast;
 mod fault;
+pub mod look;
 mod names;
 mod parse;
+pub mod player;
 mod print;
+pub mod run;
+mod setup;
+pub mod trace;
+mod translate;
 mod version;
 mod words;
 
 pub use fault::{Fault, Found};
 pub use names::Names;
 pub use parse::{parse, parse_statement};
+pub use player::{Next, Player, Stop};
+pub use run::{Failure, Report, Run};
+pub use setup::setup;
 
 #[cfg(test)]
 mod tests;

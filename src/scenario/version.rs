@@ -21,12 +21,8 @@ const NOT_YET: &[&str] = &[
     "clean",
     "cleanup.policy=compact",
     "log.cleanup.policy=compact",
-    // Indexes and files.
-    "index",
-    "timeindex",
-    "lookup",
-    "file-size",
-    "files",
+    // A consumer's own account of where it reads.
+    "position",
     // Rules of older versions.
     "replication=kip-279",
     "replication=kip-101",

@@ -3,6 +3,8 @@
 use super::atoms::{self, A_REPLICA, TIMESTAMP, number, one_of, wrong};
 use super::cursor::Cursor;
 use super::{declared, statement, value};
+use crate::cluster::rules;
+use crate::ledger::invariants;
 use crate::scenario::ast::{
     CountFact, Expectation, GroupFact, Metric, Op, PartitionFact, RecordFact, Replica, ReplicaFact, SegmentFact, Sense,
     Subject,
@@ -111,8 +113,12 @@ fn single(word: &Word, cursor: &mut Cursor) -> Result<Subject, Wrong> {
         "metric" => metric(cursor)?,
         "time" => Subject::Time,
         "in-flight" => Subject::InFlight,
-        "invariant" => Subject::Invariant(identifier(cursor, "the name of an invariant")?),
-        "events" => Subject::Events(identifier(cursor, "the id of a rule")?),
+        "invariant" => Subject::Invariant(one_known(cursor, "the name of an invariant", invariants::names())?),
+        "events" => Subject::Events(one_known(
+            cursor,
+            "the id of a rule",
+            rules::ALL.iter().map(|rule| rule.id()),
+        )?),
         "refused" => Subject::Refused(Box::new(statement::statement(cursor)?)),
         _ => return Err(wrong(word, "a subject").near(all_words())),
     })
@@ -139,12 +145,12 @@ fn metric(cursor: &mut Cursor) -> Result<Subject, Wrong> {
     Ok(Subject::Metric(metric, broker))
 }
 
-/// A name such as `NoAcknowledgedRecordLost` or `isr.shrink.lag`.
-fn identifier(cursor: &mut Cursor, expected: &str) -> Result<String, Wrong> {
-    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+/// One of the names that a lower floor gives.
+fn one_known(cursor: &mut Cursor, expected: &str, names: impl Iterator<Item = &'static str>) -> Result<String, Wrong> {
     let word = cursor.next(expected)?;
-    word.plain()
-        .filter(|text| text.bytes().all(is_sign))
+    let names: Vec<&str> = names.collect();
+    let known = word.plain().filter(|name| names.contains(name));
+    known
         .map(str::to_string)
-        .ok_or_else(|| wrong(word, expected))
+        .ok_or_else(|| wrong(word, expected).near(names))
 }

@@ -1,0 +1,549 @@
+//! From statements to inputs: names become numbers, lists become several inputs, missing settings get their meaning.
+//!
+//! Whether an input can apply is the world's to say; here only what cannot even be named is refused, with the nearest name
+//! that can. Deliberately absent: time ([`super::player`]) and expectations ([`super::look`]).
+
+use super::ast::{
+    Act, Brokers, Configured, Data, Destination, Direction, Directory, DropKind, Election, Keep, Layout, Node, Nodes,
+    Partition, Polling, Process, Replicas, SeekTo, Sending, Setting, Statement, WriteBack,
+};
+use crate::cluster::event::BrokerState;
+use crate::cluster::ids::{self, BrokerId, ClientId, TopicId, TopicPartition};
+use crate::cluster::input::{self, ConfigTarget, ElectionType, Input, Polls, ReportDirectory, Template};
+use crate::cluster::message::{MessageKind, OffsetSpec};
+use crate::cluster::settings::{Endpoint, Micros};
+use crate::cluster::{Refused, World};
+use crate::config::{ConfigError, ConsumerConfig, ProducerConfig, nearest};
+use crate::log::Header;
+
+/// The inputs that perform a statement, in order; none for a statement that is not performed by inputs.
+///
+/// # Errors
+/// A name that nothing has, a number that no world can hold, or a setting that is not allowed.
+pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refused> {
+    let one = |input| Ok(vec![input]);
+    match statement {
+        Statement::Broker { brokers, .. } => Err(Refused::new(
+            format!("something has happened to broker {brokers} already"),
+            "move the line up behind 'brokers', or use 'set broker'",
+        )),
+        Statement::Topic { name, layout, configs } => one(Input::CreateTopic {
+            name: name.as_str().into(),
+            assignment: assignment(layout, world)?,
+            config: pairs(configs),
+        }),
+        Statement::Producer { name, configs } => {
+            let mut config = ProducerConfig::default();
+            config.set_all(borrowed(configs)).map_err(wrong_config)?;
+            one(Input::AddProducer(name.as_str().into(), Box::new(config)))
+        }
+        Statement::Consumer {
+            name,
+            assign,
+            polling,
+            configs,
+            ..
+        } => {
+            let mut config = ConsumerConfig::default();
+            config.set_all(borrowed(configs)).map_err(wrong_config)?;
+            one(Input::AddConsumer {
+                name: name.as_str().into(),
+                config: Box::new(config),
+                assign: assign.iter().map(|at| partition(at, world)).collect::<Result<_, _>>()?,
+                polls: match polling {
+                    Polling::Automatic => Polls::ByItself,
+                    Polling::Manual => Polls::WhenTold,
+                },
+            })
+        }
+        Statement::Set { target, configs } => set(target, configs, world),
+        Statement::SetLink { a, b, latency } => one(Input::SetLink(
+            endpoint(a, world)?,
+            endpoint(b, world)?,
+            micros(*latency),
+        )),
+        Statement::SetDisk {
+            brokers,
+            write,
+            fsync,
+            writeback,
+        } => each(brokers, world, |broker| Input::SetDisk {
+            broker,
+            write: write.map(micros),
+            fsync: fsync.map(micros),
+            writeback: writeback.map(|writeback| match writeback {
+                WriteBack::Never => None,
+                WriteBack::After(age) => Some(micros(age)),
+            }),
+        }),
+        Statement::Act(act) => clients_act(act, world),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// A duration of the language as the world counts it; durations are never negative.
+pub(super) fn micros(duration: super::ast::Micros) -> Micros {
+    Micros::try_from(duration.0).unwrap_or_default()
+}
+
+fn wrong_config(error: ConfigError) -> Refused {
+    Refused::new(error.to_string(), "correct the setting")
+}
+
+fn borrowed(configs: &[Setting]) -> impl Iterator<Item = (&str, &str)> {
+    configs
+        .iter()
+        .map(|setting| (setting.name.as_str(), setting.value.as_str()))
+}
+
+fn pairs(configs: &[Setting]) -> Vec<(String, String)> {
+    configs
+        .iter()
+        .map(|setting| (setting.name.clone(), setting.value.clone()))
+        .collect()
+}
+
+/// Without an assignment replicas go round-robin from broker 1: partition p starts at broker 1 + p mod N.
+fn assignment(layout: &Layout, world: &World) -> Result<Vec<Vec<BrokerId>>, Refused> {
+    let brokers = u32::try_from(world.broker_ids().count()).unwrap_or(u32::MAX);
+    let (partitions, replicas) = match layout {
+        Layout::Assigned(assigned) => {
+            let ids = |brokers: &Vec<u16>| brokers.iter().map(|id| BrokerId(*id)).collect();
+            return Ok(assigned.iter().map(ids).collect());
+        }
+        Layout::Counts { partitions, replicas } => (partitions.unwrap_or(1), u32::from(replicas.unwrap_or(1))),
+    };
+    const MOST_PARTITIONS: u32 = 1_000;
+    if partitions > MOST_PARTITIONS {
+        return Err(Refused::new(
+            format!("{partitions} partitions are too many for the model"),
+            format!("have at most {MOST_PARTITIONS}"),
+        ));
+    }
+    if replicas > brokers {
+        return Err(Refused::new(
+            format!("{replicas} replicas need as many brokers, and there are {brokers}"),
+            format!("have replicas={brokers} at most"),
+        ));
+    }
+    let broker = |at: u32| BrokerId(u16::try_from(at % brokers + 1).unwrap_or(1));
+    Ok((0..partitions)
+        .map(|p| (0..replicas).map(|r| broker(p + r)).collect())
+        .collect())
+}
+
+fn set(target: &Configured, configs: &[Setting], world: &World) -> Result<Vec<Input>, Refused> {
+    let targets = match target {
+        Configured::AllBrokers => vec![ConfigTarget::Brokers],
+        Configured::Brokers(brokers) => brokers_of(brokers, world)
+            .into_iter()
+            .map(ConfigTarget::Broker)
+            .collect(),
+        Configured::Topic(name) => vec![ConfigTarget::Topic(topic(name, world)?)],
+        Configured::Producer(name) | Configured::Consumer(name) => vec![ConfigTarget::Client(client(name, world)?)],
+    };
+    let configure = |target: ConfigTarget| {
+        pairs(configs)
+            .into_iter()
+            .map(move |(name, value)| Input::Configure(target, name, value))
+    };
+    Ok(targets.into_iter().flat_map(configure).collect())
+}
+
+fn brokers_of(brokers: &Brokers, world: &World) -> Vec<BrokerId> {
+    match brokers {
+        Brokers::All => world.broker_ids().collect(),
+        Brokers::List(ids) => ids.iter().map(|id| BrokerId(*id)).collect(),
+    }
+}
+
+/// The same for each of some brokers.
+fn each(brokers: &Brokers, world: &World, input: impl Fn(BrokerId) -> Input) -> Result<Vec<Input>, Refused> {
+    Ok(brokers_of(brokers, world).into_iter().map(input).collect())
+}
+
+/// The same for each of some brokers; `all` are those in such a state that it can apply to them.
+fn each_that(
+    brokers: &Brokers,
+    world: &World,
+    applies: impl Fn(BrokerState) -> bool,
+    input: impl Fn(BrokerId) -> Input,
+) -> Result<Vec<Input>, Refused> {
+    let mut ids = brokers_of(brokers, world);
+    if *brokers == Brokers::All {
+        ids.retain(|id| world.broker_state(*id).is_some_and(&applies));
+        if ids.is_empty() {
+            return Err(Refused::new(
+                "there is no broker to which it can apply",
+                "look at the brokers' states",
+            ));
+        }
+    }
+    Ok(ids.into_iter().map(input).collect())
+}
+
+fn runs(state: BrokerState) -> bool {
+    state != BrokerState::Down
+}
+
+fn is_down(state: BrokerState) -> bool {
+    state == BrokerState::Down
+}
+
+fn each_replica(
+    replicas: &Replicas,
+    world: &World,
+    input: impl Fn(TopicPartition, BrokerId) -> Input,
+) -> Result<Vec<Input>, Refused> {
+    let at = partition(&replicas.partition, world)?;
+    each(&replicas.brokers, world, |broker| input(at, broker))
+}
+
+/// On certain brokers, or once on all that are up.
+fn each_or_all(
+    brokers: Option<&Brokers>,
+    world: &World,
+    input: impl Fn(Option<BrokerId>) -> Input,
+) -> Result<Vec<Input>, Refused> {
+    match brokers {
+        None | Some(Brokers::All) => Ok(vec![input(None)]),
+        Some(brokers) => each(brokers, world, |broker| input(Some(broker))),
+    }
+}
+
+fn clients_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
+    let one = |input| Ok(vec![input]);
+    match act {
+        Act::Send(send) => one(Input::Send(
+            client(&send.producer, world)?,
+            Box::new(sending(send, world)?),
+        )),
+        Act::Poll { consumer, max } => {
+            let max = max.map(|max| u32::try_from(max).unwrap_or(u32::MAX));
+            one(Input::Poll(client(consumer, world)?, max))
+        }
+        Act::Seek {
+            consumer,
+            partition: at,
+            to,
+        } => {
+            let to = match to {
+                SeekTo::Offset(offset) => input::SeekTo::Offset(*offset),
+                SeekTo::Beginning => input::SeekTo::Asked(OffsetSpec::Earliest),
+                SeekTo::End => input::SeekTo::Asked(OffsetSpec::Latest),
+                SeekTo::Timestamp(time) => input::SeekTo::Asked(OffsetSpec::Timestamp(*time)),
+            };
+            one(Input::Seek(client(consumer, world)?, partition(at, world)?, to))
+        }
+        Act::Close(name) => one(Input::Close(client(name, world)?)),
+        _ => operators_act(act, world),
+    }
+}
+
+fn operators_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
+    let one = |input| Ok(vec![input]);
+    match act {
+        Act::Elect { partition: at, kind } => {
+            let kind = match kind {
+                Election::Preferred => ElectionType::Preferred,
+                Election::Unclean => ElectionType::Unclean,
+            };
+            one(Input::Elect(partition(at, world)?, kind))
+        }
+        Act::Reassign {
+            partition: at,
+            replicas,
+        } => {
+            let replicas = replicas.iter().map(|id| BrokerId(*id)).collect();
+            one(Input::Reassign(partition(at, world)?, replicas))
+        }
+        Act::DeleteRecords { partition: at, offset } => one(Input::DeleteRecords(partition(at, world)?, *offset)),
+        Act::CheckRetention(brokers) => each_or_all(brokers.as_ref(), world, Input::CheckRetention),
+        Act::Checkpoint(brokers) => each_or_all(brokers.as_ref(), world, Input::Checkpoint),
+        Act::Flush(replicas) => each_replica(replicas, world, Input::Flush),
+        Act::Roll(replicas) => each_replica(replicas, world, Input::Roll),
+        _ => fates_act(act, world),
+    }
+}
+
+fn fates_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
+    let one = |input| Ok(vec![input]);
+    match act {
+        Act::Kill(Process::Controller) => one(Input::KillController),
+        Act::Kill(Process::Client(name)) => one(Input::KillClient(client(name, world)?)),
+        Act::Kill(Process::Brokers(brokers)) => each_that(brokers, world, runs, Input::Kill),
+        Act::Start {
+            process: Process::Controller,
+            ..
+        } => one(Input::StartController),
+        Act::Start {
+            process: Process::Client(name),
+            ..
+        } => one(Input::StartClient(client(name, world)?)),
+        Act::Start {
+            process: Process::Brokers(brokers),
+            directory,
+        } => {
+            let report = match directory {
+                Directory::Early => ReportDirectory::First,
+                Directory::Late => ReportDirectory::Late,
+            };
+            each_that(brokers, world, is_down, |broker| Input::Start(broker, report))
+        }
+        Act::PowerOff { brokers, keep } => {
+            let keep = kept(keep, world)?;
+            each_that(brokers, world, |_| true, |broker| Input::PowerOff(broker, keep.clone()))
+        }
+        Act::Stop(brokers) => each_that(brokers, world, runs, Input::Stop),
+        Act::Wipe(brokers) => each_that(brokers, world, is_down, Input::Wipe),
+        Act::Pause(brokers) => each_that(
+            brokers,
+            world,
+            |state| runs(state) && state != BrokerState::Paused,
+            Input::Pause,
+        ),
+        Act::Resume(brokers) => each_that(brokers, world, |state| state == BrokerState::Paused, Input::Resume),
+        Act::Slow { brokers, factor } => each(brokers, world, |broker| Input::Slow(ids::Node::Broker(broker), *factor)),
+        Act::Tear { replica, keep } => {
+            let keep = keep.map(|keep| u32::try_from(keep).unwrap_or(u32::MAX));
+            one(Input::Tear(
+                partition(&replica.partition, world)?,
+                BrokerId(replica.broker),
+                keep,
+            ))
+        }
+        Act::Flip { replica, base, at } => one(Input::Flip(
+            partition(&replica.partition, world)?,
+            BrokerId(replica.broker),
+            *base,
+            *at,
+        )),
+        _ => network_act(act, world),
+    }
+}
+
+fn network_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
+    let one = |input| Ok(vec![input]);
+    match act {
+        Act::Cut {
+            a,
+            b,
+            direction: Direction::Both,
+        } => one(Input::Cut(both_ways(&paths(a, b, world)?))),
+        Act::Cut {
+            a,
+            b,
+            direction: Direction::FromFirst,
+        } => one(Input::Cut(paths(a, b, world)?)),
+        Act::Heal { a, b } => one(Input::Heal(Some(both_ways(&paths(a, b, world)?)))),
+        Act::HealAll => one(Input::Heal(None)),
+        Act::Drop { kind, from, to, next } => one(Input::Drop {
+            kind: message_kind(*kind),
+            from: node(from, world)?,
+            to: node(to, world)?,
+            next: next.map_or(1, |next| u32::try_from(next).unwrap_or(u32::MAX)),
+        }),
+        other => Err(Refused::new(format!("'{other}' cannot be performed"), "leave it out")),
+    }
+}
+
+/// Every path from a node of the first side to a node of the second.
+fn paths(a: &Nodes, b: &Nodes, world: &World) -> Result<Vec<(ids::Node, ids::Node)>, Refused> {
+    let (a, b) = (nodes(a, world)?, nodes(b, world)?);
+    let mut paths = Vec::new();
+    for &from in &a {
+        paths.extend(b.iter().filter(|to| **to != from).map(|to| (from, *to)));
+    }
+    if paths.is_empty() {
+        return Err(Refused::new("a node has no link to itself", "name two different nodes"));
+    }
+    Ok(paths)
+}
+
+fn both_ways(paths: &[(ids::Node, ids::Node)]) -> Vec<(ids::Node, ids::Node)> {
+    paths.iter().flat_map(|&(from, to)| [(from, to), (to, from)]).collect()
+}
+
+fn nodes(nodes: &Nodes, world: &World) -> Result<Vec<ids::Node>, Refused> {
+    match nodes {
+        Nodes::AllBrokers => Ok(world.broker_ids().map(ids::Node::Broker).collect()),
+        Nodes::List(list) if list.contains(&Node::Any) => {
+            let clients = world.clients().map(|(id, _)| ids::Node::Client(id));
+            let brokers = world.broker_ids().map(ids::Node::Broker);
+            Ok(std::iter::once(ids::Node::Controller)
+                .chain(brokers)
+                .chain(clients)
+                .collect())
+        }
+        Nodes::List(list) => list.iter().map(|one| node(one, world)).collect(),
+    }
+}
+
+/// A single node.
+pub(super) fn node(node: &Node, world: &World) -> Result<ids::Node, Refused> {
+    match node {
+        Node::Any => Err(Refused::new(
+            "'*' is not a single node",
+            "name a broker, 'controller' or a client",
+        )),
+        Node::Controller => Ok(ids::Node::Controller),
+        Node::Broker(id) if world.broker(BrokerId(*id)).is_some() => Ok(ids::Node::Broker(BrokerId(*id))),
+        Node::Broker(id) => Err(Refused::new(
+            format!("there is no broker {id}"),
+            format!("name one of 1 to {}", world.broker_ids().count()),
+        )),
+        Node::Client(name) => client(name, world).map(ids::Node::Client),
+    }
+}
+
+fn endpoint(end: &Node, world: &World) -> Result<Endpoint, Refused> {
+    match end {
+        Node::Any => Ok(Endpoint::Any),
+        other => node(other, world).map(Endpoint::Is),
+    }
+}
+
+/// The kind of message that a word stands for.
+pub(super) fn message_kind(kind: DropKind) -> MessageKind {
+    match kind {
+        DropKind::Produce => MessageKind::Produce,
+        DropKind::ProduceResponse => MessageKind::ProduceResponse,
+        DropKind::Fetch => MessageKind::Fetch,
+        DropKind::FetchResponse => MessageKind::FetchResponse,
+        DropKind::AlterPartition => MessageKind::AlterPartition,
+        DropKind::AlterPartitionResponse => MessageKind::AlterPartitionResponse,
+        DropKind::Heartbeat => MessageKind::Heartbeat,
+        DropKind::Metadata => MessageKind::Metadata,
+    }
+}
+
+fn kept(keep: &[Keep], world: &World) -> Result<input::Keep, Refused> {
+    if keep.contains(&Keep::Cache) {
+        return Ok(input::Keep::Cache);
+    }
+    let mut below = Vec::new();
+    for keep in keep {
+        if let Keep::Below(at, offset) = keep {
+            below.push((partition(at, world)?, *offset));
+        }
+    }
+    Ok(if below.is_empty() {
+        input::Keep::Nothing
+    } else {
+        input::Keep::Below(below)
+    })
+}
+
+fn sending(send: &Sending, world: &World) -> Result<input::Send, Refused> {
+    let counts = send.count.is_some();
+    let header = |(name, value): &(String, Data)| Header {
+        key: name.as_str().into(),
+        value: match value {
+            Data::Null => None,
+            Data::Text(bytes) | Data::Hex(bytes) => Some(bytes.as_slice().into()),
+        },
+    };
+    Ok(input::Send {
+        to: destination(send, world)?,
+        key: send.key.as_ref().map_or(Template::Null, |key| template(key, counts)),
+        value: send
+            .value
+            .as_ref()
+            .map_or(Template::Number, |value| template(value, counts)),
+        timestamp: send.timestamp,
+        headers: send.headers.iter().map(header).collect(),
+        count: records(send.count.unwrap_or(1))?,
+        every: send.every.map(micros),
+    })
+}
+
+/// How many records one statement may hand over.
+fn records(count: u64) -> Result<u32, Refused> {
+    const MOST_RECORDS: u32 = 1_000_000;
+    u32::try_from(count)
+        .ok()
+        .filter(|count| *count <= MOST_RECORDS)
+        .ok_or_else(|| {
+            Refused::new(
+                format!("{count} records are too many for the model"),
+                format!("send at most {MOST_RECORDS}"),
+            )
+        })
+}
+
+/// With `count`, `{n}` in a text counts.
+fn template(data: &Data, counts: bool) -> Template {
+    match data {
+        Data::Null => Template::Null,
+        Data::Hex(bytes) => Template::Bytes(bytes.as_slice().into()),
+        Data::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) if counts && text.contains("{n}") => Template::Counted(text.into()),
+            _ => Template::Bytes(bytes.as_slice().into()),
+        },
+    }
+}
+
+fn destination(send: &Sending, world: &World) -> Result<input::Destination, Refused> {
+    let broker = send.broker.map(BrokerId);
+    Ok(match (&send.to, broker) {
+        (Destination::Topic(name), None) => input::Destination::Topic(topic(name, world)?),
+        (Destination::Partition(at), None) => input::Destination::Partition(partition(at, world)?),
+        (Destination::Partition(at), Some(broker)) => input::Destination::Broker(partition(at, world)?, broker),
+        (Destination::Topic(name), Some(broker)) => {
+            let id = topic(name, world)?;
+            if world.settings().topic(id).partitions > 1 {
+                return Err(Refused::new(
+                    "a request straight to a broker names its partition",
+                    format!("send to {name}-0, or another partition"),
+                ));
+            }
+            input::Destination::Broker(
+                TopicPartition {
+                    topic: id,
+                    partition: 0,
+                },
+                broker,
+            )
+        }
+    })
+}
+
+/// The client of that name.
+pub(super) fn client(name: &str, world: &World) -> Result<ClientId, Refused> {
+    world.client_named(name).ok_or_else(|| {
+        let names = world.settings().clients.iter().map(|name| &**name);
+        unknown("client", name, names, "declare it first, with 'producer' or 'consumer'")
+    })
+}
+
+/// The topic of that name.
+pub(super) fn topic(name: &str, world: &World) -> Result<TopicId, Refused> {
+    world.topic_named(name).ok_or_else(|| {
+        let names = world.settings().topics.values().map(|topic| &*topic.name);
+        unknown("topic", name, names, "create it first, with 'topic'")
+    })
+}
+
+/// The partition of that name.
+pub(super) fn partition(at: &Partition, world: &World) -> Result<TopicPartition, Refused> {
+    let id = topic(&at.topic, world)?;
+    let partitions = world.settings().topic(id).partitions;
+    if at.number >= partitions {
+        return Err(Refused::new(
+            format!("there is no partition {at}"),
+            format!("{} has {partitions}, from {}-0", at.topic, at.topic),
+        ));
+    }
+    Ok(TopicPartition {
+        topic: id,
+        partition: at.number,
+    })
+}
+
+fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>, remedy: &str) -> Refused {
+    let reason = format!("no {what} is called '{name}'");
+    match nearest(name, names) {
+        Some(near) => Refused::new(reason, format!("the nearest is '{near}'")),
+        None => Refused::new(reason, remedy),
+    }
+}
