@@ -21,8 +21,6 @@ const NOT_YET: &[&str] = &[
     "clean",
     "cleanup.policy=compact",
     "log.cleanup.policy=compact",
-    // A consumer's own account of where it reads.
-    "position",
     // Rules of older versions.
     "replication=kip-279",
     "replication=kip-101",

@@ -110,6 +110,10 @@ pub fn look(subject: &Subject, world: &World, ledger: &Ledger) -> Value {
             error_name(error)
         }
         Subject::Answer => error_name(world.answer()),
+        Subject::Position(consumer, at) => within(at, world, |tp| {
+            let consumer = world.client(translate::client(consumer, world).ok()?)?;
+            consumer.position(tp).map(Value::Number)
+        }),
         Subject::Metric(metric, broker) => number(count_metric(*metric, broker.map(BrokerId), world, ledger)),
         Subject::Time => duration(world.now()),
         Subject::InFlight => number(world.network().count()),
@@ -120,7 +124,7 @@ pub fn look(subject: &Subject, world: &World, ledger: &Ledger) -> Value {
         Subject::Events(rule) => number(Rule::from_id(rule).map_or(0, |rule| ledger.events(rule))),
         Subject::Refused(statement) => Value::Truth(player::would_refuse(statement, world)),
         // The table of what cannot be performed yet holds these back.
-        Subject::Position(..) | Subject::Group(..) | Subject::Assignment(_) | Subject::Members(_) => Value::Absent,
+        Subject::Group(..) | Subject::Assignment(_) | Subject::Members(_) => Value::Absent,
     }
 }
 
