@@ -13,7 +13,6 @@ use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::settings::Micros as Instant;
 use crate::cluster::{Rule, World};
 use crate::ledger::{self, Ledger};
-use crate::log::Errors;
 use std::cmp::Ordering;
 
 /// What came of looking at an expectation.
@@ -107,9 +106,9 @@ pub fn look(subject: &Subject, world: &World, ledger: &Ledger) -> Value {
         Subject::Read(consumer, at) => record::read(consumer, at.as_ref(), world, ledger),
         Subject::Error(consumer) => {
             let error = translate::client(consumer, world).ok().and_then(|id| ledger.error(id));
-            error_name(error)
+            named(error.map(|error| error.name()))
         }
-        Subject::Answer => error_name(world.answer()),
+        Subject::Answer => named(world.answer().map(|error| error.name())),
         Subject::Position(consumer, at) => within(at, world, |tp| {
             let consumer = world.client(translate::client(consumer, world).ok()?)?;
             consumer.position(tp).map(Value::Number)
@@ -142,8 +141,8 @@ fn duration(micros: Instant) -> Value {
     Value::Duration(Micros(i64::try_from(micros).unwrap_or(i64::MAX)))
 }
 
-fn error_name(error: Option<Errors>) -> Value {
-    error.map_or(Value::Absent, |error| Value::Word(error.name().to_string()))
+fn named(name: Option<&str>) -> Value {
+    name.map_or(Value::Absent, |name| Value::Word(name.to_string()))
 }
 
 /// A list, or nothing if it is empty.
