@@ -342,6 +342,10 @@ impl Doing<'_> {
             let model = &mut self.world.model;
             let due = model.now + after + model.settings.latency(from, to);
             model.network.put(from, to, model.now, due, message);
+            if !self.world.is_awake(to) {
+                // A frozen process takes it and does not answer: the sender can only time out.
+                self.on_lost(from, to);
+            }
         }
     }
 
@@ -448,10 +452,7 @@ impl World {
             .iter()
             .filter(|b| self.is_awake(Node::Broker(b.id())));
         let mut reached = awake.filter(|b| self.model.network.connects(node, Node::Broker(b.id())));
-        reached.any(|b| b.image().is_some_and(knows_more)).then(|| {
-            let now = self.model.now;
-            let polls = now.saturating_sub(wanted.next_poll).div_ceil(wanted.every.max(1));
-            wanted.next_poll + polls * wanted.every
-        })
+        let has_news = reached.any(|b| b.image().is_some_and(knows_more));
+        has_news.then(|| wanted.poll_at(self.model.now))
     }
 }

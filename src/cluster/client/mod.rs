@@ -15,6 +15,8 @@ mod connections;
 mod consumer;
 mod metadata;
 mod producer;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
