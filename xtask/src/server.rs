@@ -166,20 +166,6 @@ pub fn listen(port: u16) -> Result<TcpListener> {
 /// Serves `site` on a thread of its own.
 pub fn start(listener: TcpListener, site: Site) -> Result<Running> {
     let address = format!("http://{}/", listener.local_addr()?);
-<<<<<<< HEAD
-    let server = Server::from_listener(listener, None).map_err(|error| anyhow::anyhow!("cannot serve: {error}"))?;
-    let server = Arc::new(server);
-    let shared = Arc::new(Shared {
-        site: Mutex::new((1, Arc::new(site))),
-        replaced: Condvar::new(),
-    });
-    for _ in 0..4 {
-        let (server, shared) = (Arc::clone(&server), Arc::clone(&shared));
-        thread::spawn(move || {
-            while let Ok(request) = server.recv() {
-                answer(request, &shared);
-            }
-=======
     listener.set_nonblocking(true)?;
     let (sender, site) = watch::channel((1, Arc::new(site)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -205,7 +191,6 @@ async fn accept(listener: tokio::net::TcpListener, site: watch::Receiver<Build>)
                 .serve_connection(TokioIo::new(stream), answer)
                 .await
                 .ok();
->>>>>>> ddd73ac (Run every check and test with one command, the page's in a real Chromium)
         });
     }
 }
@@ -221,12 +206,6 @@ async fn answer(request: Request<Incoming>, mut site: watch::Receiver<Build>) ->
     }
     match request.uri().path() {
         "/~version" => {
-<<<<<<< HEAD
-            let held = query.strip_prefix("held=").and_then(|held| held.parse().ok());
-            let shared = Arc::clone(shared);
-            // It may wait for long, so it must not hold one of the few threads.
-            thread::spawn(move || request.respond(text(200, &version(&shared, held).to_string())).ok());
-=======
             let held = request.uri().query().and_then(|query| query.strip_prefix("held="));
             let held: Option<u64> = held.and_then(|held| held.parse().ok());
             tokio::time::timeout(HOLD, site.wait_for(|(version, _)| Some(*version) != held))
@@ -234,7 +213,6 @@ async fn answer(request: Request<Incoming>, mut site: watch::Receiver<Build>) ->
                 .ok();
             let version = site.borrow().0;
             text().body(Full::from(version.to_string()))
->>>>>>> ddd73ac (Run every check and test with one command, the page's in a real Chromium)
         }
         "/~reload.js" => {
             let script = Response::builder().header(header::CONTENT_TYPE, "text/javascript");
@@ -254,21 +232,6 @@ async fn answer(request: Request<Incoming>, mut site: watch::Receiver<Build>) ->
     }
 }
 
-<<<<<<< HEAD
-/// The site's version, once it is no longer `held`, or after a while.
-fn version(shared: &Shared, held: Option<u64>) -> u64 {
-    let site = shared.site.lock().expect("no holder panics");
-    let waited = shared
-        .replaced
-        .wait_timeout_while(site, HOLD, |(version, _)| Some(*version) == held);
-    waited.expect("no holder panics").0.0
-}
-
-fn respond(request: Request, file: &File) {
-    let asked = |name: &'static str| {
-        let found = request.headers().iter().find(|header| header.field.equiv(name));
-        found.map(|header| header.value.as_str().to_owned()).unwrap_or_default()
-=======
 fn respond(request: &Request<Incoming>, file: &File) -> Result<Answer, http::Error> {
     let asked = |name: HeaderName| {
         request
@@ -276,19 +239,12 @@ fn respond(request: &Request<Incoming>, file: &File) -> Result<Answer, http::Err
             .get(name)
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default()
->>>>>>> ddd73ac (Run every check and test with one command, the page's in a real Chromium)
     };
     let keep = if file.lasting {
         "public, max-age=31536000, immutable"
     } else {
         "no-cache"
     };
-<<<<<<< HEAD
-    let length = body.len();
-    let response = Response::new(200.into(), headers, Cursor::new(body.clone()), Some(length), None);
-    // A body with a known length is sent with that length, not in chunks.
-    request.respond(response.with_chunked_threshold(usize::MAX)).ok();
-=======
     let response = Response::builder()
         .header(header::ETAG, &file.tag)
         .header(header::CACHE_CONTROL, keep)
@@ -310,7 +266,6 @@ fn respond(request: &Request<Incoming>, file: &File) -> Result<Answer, http::Err
             .body(Full::new(gzip.clone())),
         _ => response.body(Full::new(file.plain.clone())),
     }
->>>>>>> ddd73ac (Run every check and test with one command, the page's in a real Chromium)
 }
 
 /// Whether the client takes `encoding`: it names it, and not with a weight of nothing.
