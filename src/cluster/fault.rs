@@ -51,7 +51,10 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
             stopped(doing.world, id)?;
             doing.with_broker(id, |broker, cx| broker.start(report, cx));
             // The controller hears of it by its registration.
-            for peer in peers(doing.world, Node::Broker(id)).into_iter().filter(|&peer| peer != Node::Controller) {
+            for peer in peers(doing.world, Node::Broker(id))
+                .into_iter()
+                .filter(|&peer| peer != Node::Controller)
+            {
                 path_back(doing, Node::Broker(id), peer);
             }
             Ok(())

@@ -99,6 +99,18 @@ impl Process {
         self.put_serving(from, Serving::Fetch(parked));
     }
 
+    /// Looks at every follower's parked fetch: what was decided about the ISR can give its next one a consequence.
+    pub(super) fn tend_followers(&mut self, cx: &mut Cx<'_>) {
+        let parked = self
+            .channels
+            .iter()
+            .filter(|(peer, channel)| is_follower(**peer) && matches!(channel.serving, Some(Serving::Fetch(_))));
+        let parked: Vec<Node> = parked.map(|(peer, _)| *peer).collect();
+        for peer in parked {
+            self.tend_parked(cx, peer);
+        }
+    }
+
     /// The timer of a parked fetch: its wait has ended, or it arrives anew.
     pub(super) fn on_fetch_wait(&mut self, cx: &mut Cx<'_>, from: Node) {
         match self.take_serving(from) {
@@ -220,6 +232,10 @@ impl Process {
                 return true;
             };
             if part.offset < bound(replica, from, request.isolation) {
+                return true;
+            }
+            if matches!(from, Node::Broker(id) if replica.may_join(id, &self.image)) {
+                // Its next fetch lets it into the ISR.
                 return true;
             }
             let told = replica.log.high_watermark().min(part.offset);

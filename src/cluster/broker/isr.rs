@@ -139,6 +139,7 @@ impl Process {
             }
             Err(_) => self.retry_isr_changes(cx),
         }
+        self.tend_followers(cx);
     }
 
     /// Tries a failed request again after a while.

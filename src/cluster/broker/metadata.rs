@@ -26,6 +26,7 @@ impl Process {
         }
         let before = std::mem::replace(&mut self.image, image);
         self.apply_partitions(cx, &before);
+        self.tend_followers(cx);
         self.look_at_own_registration(cx);
     }
 
