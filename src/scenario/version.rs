@@ -24,7 +24,6 @@ const NOT_YET: &[&str] = &[
     // Rules of older versions.
     "replication=kip-279",
     "replication=kip-101",
-    "replication=hw-truncation",
     // What an exhaustive search would find.
     "distance",
     // Topics that change.

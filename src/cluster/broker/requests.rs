@@ -40,7 +40,10 @@ impl Process {
                 Some(Serving::Fetch(parked)) => parked.wait == Wait::Renewing,
                 Some(Serving::Produce(_)) => false,
             };
-            let Some(message) = channel.queue.pop_front().filter(|_| free) else {
+            if !free {
+                return;
+            }
+            let Some(message) = channel.queue.pop_front() else {
                 return;
             };
             self.serve(cx, from, message);

@@ -6,6 +6,9 @@ use crate::cluster::ids::BrokerId;
 use crate::log::{Batch, Layer, Log, OffsetEntry, RecordView, Segment, TimeEntry, offset_ranges};
 use crate::scenario::ast::{Replica, ReplicaFact, SegmentFact, Value};
 
+/// The file in which a broker keeps the topic's id. The model knows the id otherwise, so that no log writes it.
+const PARTITION_METADATA: &str = "partition.metadata";
+
 /// What is found in a replica that exists, by its log and its high watermark, if a process knows one.
 pub(super) fn of(replica: &Replica, world: &World, find: impl FnOnce(&Log, Option<i64>) -> Option<Value>) -> Value {
     let found = translate::partition(&replica.partition, world).ok().and_then(|tp| {
@@ -38,6 +41,7 @@ pub(super) fn fact(fact: ReplicaFact, log: &Log, high_watermark: Option<i64>) ->
         ReplicaFact::Size => number(log.size()),
         ReplicaFact::Files => {
             let mut names: Vec<String> = log.file_list().into_iter().map(|file| file.name).collect();
+            names.push(PARTITION_METADATA.to_string());
             names.sort_unstable();
             listed(names, Value::Words)
         }
