@@ -384,9 +384,8 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
     };
     info.first_offset = batches.first().map_or(-1, Batch::base_offset);
     for batch in batches.iter() {
-        if let Source::Leader {
-            origin: Origin::Client, ..
-        } = source
+        if let Source::Leader { origin, .. } = source
+            && origin.is_client()
             && batch.base_offset() != 0
         {
             return Err(invalid_record(format!(
@@ -419,7 +418,7 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
 
 /// Checks a batch for the leader and sets its timestamps (`LogValidator.validateMessagesAndAssignOffsets`).
 fn validate(batch: &Batch, origin: Origin, config: &LogConfig, now_ms: i64) -> Result<Batch, Refusal> {
-    if origin == Origin::Client {
+    if origin.is_client() {
         validate_client_batch(batch)?;
     }
     if batch.compression() != 0 {

@@ -46,7 +46,7 @@ pub use holdings::{Held, Layer, offset_ranges};
 pub use index::{Entry, Index, OffsetEntry, OffsetIndex, TimeEntry, TimeIndex, WhenFull};
 pub use load::{LoadArgs, RecoveryReport, Shutdown};
 pub use log_file::{LogFile, Placed};
-pub use producers::{BatchMetadata, CompletedTxn, Origin, ProducerEntry, ProducerState, TransactionVersion};
+pub use producers::{BatchMetadata, Check, CompletedTxn, Origin, ProducerEntry, ProducerState, TransactionVersion};
 pub use read::{Fetched, FirstBatch, Isolation, OffsetMetadata, TimestampQuery};
 pub use record::{Bytes, Header, HeaderView, MAX_RECORD_OVERHEAD, NO_TIMESTAMP, Record, RecordView};
 pub use retention::{DeletedSegment, DeletionReason};

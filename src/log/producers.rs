@@ -24,10 +24,32 @@ const FIRST_TABLE_SIZE: u64 = 16;
 pub enum Origin {
     /// From a producer: everything is checked.
     Client,
+    /// From a producer, with one check of idempotence left out, to show what it is for.
+    ClientWithout(Check),
     /// From a transaction or group coordinator: epochs are checked, sequences are not.
     Coordinator(TransactionVersion),
     /// From the leader: it was checked there.
     Replication,
+}
+
+/// A check of idempotence that can be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Whether a batch is one of the producer's last five.
+    Duplicates,
+    /// Whether its sequence follows the last one.
+    Sequences,
+}
+
+impl Origin {
+    /// Whether a producer sent it.
+    pub(crate) fn is_client(self) -> bool {
+        matches!(self, Origin::Client | Origin::ClientWithout(_))
+    }
+
+    fn checks(self, check: Check) -> bool {
+        self.is_client() && self != Origin::ClientWithout(check)
+    }
 }
 
 /// How a coordinator numbers its markers.
@@ -171,7 +193,7 @@ impl AppendInfo {
         if batch.producer_epoch() < self.after.epoch && origin != Origin::Replication {
             return Err(self.stale_epoch(batch));
         }
-        if origin == Origin::Client {
+        if origin.checks(Check::Sequences) {
             self.check_sequence(batch)?;
         }
         self.after.set_epoch(batch.producer_epoch());
@@ -238,7 +260,9 @@ impl AppendInfo {
         let epoch = batch.producer_epoch();
         let fenced = match origin {
             Origin::Replication => false,
-            Origin::Client | Origin::Coordinator(TransactionVersion::V1) => epoch < self.after.epoch,
+            Origin::Client | Origin::ClientWithout(_) | Origin::Coordinator(TransactionVersion::V1) => {
+                epoch < self.after.epoch
+            }
             // Equal is a marker that was written already: harmless once its transaction has ended.
             Origin::Coordinator(TransactionVersion::V2) => {
                 epoch < self.after.epoch || (epoch == self.after.epoch && self.after.txn_first_offset.is_some())
@@ -432,7 +456,7 @@ impl ProducerState {
         let mut analysis = Analysis::default();
         for batch in batches.iter().filter(|batch| batch.producer_id() >= 0) {
             let id = batch.producer_id();
-            if origin == Origin::Client {
+            if origin.checks(Check::Duplicates) {
                 let known = self.entry(id);
                 if let Some(duplicate) = known.and_then(|entry| entry.duplicate_of(batch)) {
                     return Ok(Verdict::Duplicate(duplicate));

@@ -86,11 +86,6 @@ impl Outstanding {
 }
 
 impl Fetcher {
-    /// Whether nothing is left to do.
-    pub fn is_idle(&self) -> bool {
-        self.partitions.is_empty() && self.outstanding.is_none()
-    }
-
     /// Partitions that go along with the next fetch.
     pub fn ready(&self) -> impl Iterator<Item = (TopicPartition, i32)> + '_ {
         let ready = self

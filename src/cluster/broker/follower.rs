@@ -52,6 +52,10 @@ impl Process {
         let Some(fetcher) = self.fetchers.get_mut(&leader) else {
             return;
         };
+        if fetcher.partitions.is_empty() {
+            self.end_fetcher(cx, leader);
+            return;
+        }
         fetcher.end_delays(cx.now);
         // What left at this very instant is replaced, so that topics created together are fetched together.
         if fetcher.has_more_to_ask() && fetcher.outstanding.as_ref().is_some_and(|asked| asked.sent == cx.now) {
@@ -154,8 +158,14 @@ impl Process {
                 None => cx.disarm(timer),
             }
         }
-        if fetcher.is_idle() {
-            self.fetchers.remove(&leader);
+    }
+
+    /// Nothing is copied from this leader any more; an answer that is on its way will not be heard.
+    fn end_fetcher(&mut self, cx: &mut Cx<'_>, leader: BrokerId) {
+        self.forget_outstanding(cx, leader);
+        let ended = self.fetchers.remove(&leader);
+        if ended.is_some_and(|fetcher| fetcher.wake.is_some()) {
+            cx.disarm(Timer::with(TimerKind::Retry, Node::Broker(leader)));
         }
     }
 

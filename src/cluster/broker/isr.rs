@@ -170,16 +170,27 @@ impl Process {
     }
 
     fn commit_isr(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, isr: Vec<BrokerId>, partition_epoch: i32) {
+        self.count_isr_change(tp, &isr);
         let Some(replica) = self.replica_mut(tp) else { return };
         replica.partition_epoch = partition_epoch;
         let Some(leading) = replica.leading_mut() else { return };
         leading.isr = isr;
-        match leading.pending.take().map(|pending| pending.change) {
+        leading.pending = None;
+        self.raise_high_watermark(cx, tp);
+    }
+
+    /// Counts a change of its own that has come true, whether the controller's answer or its metadata said so first.
+    pub(super) fn count_isr_change(&mut self, tp: TopicPartition, isr: &[BrokerId]) {
+        let pending = self.leading(tp).and_then(|leading| leading.pending.as_ref());
+        let same = |wanted: &[BrokerId]| wanted.len() == isr.len() && wanted.iter().all(|id| isr.contains(id));
+        match pending
+            .filter(|pending| same(&pending.isr))
+            .map(|pending| pending.change)
+        {
             Some(IsrChange::Shrink) => self.isr_changes.0 += 1,
             Some(IsrChange::Expand) => self.isr_changes.1 += 1,
             None => {}
         }
-        self.raise_high_watermark(cx, tp);
     }
 
     fn isr_refused(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, error: Errors) {

@@ -268,6 +268,9 @@ impl Process {
 
     /// The controller can be reached again, or this process goes on after a pause: it must be heard.
     pub(super) fn reach_controller(&mut self, cx: &mut Cx<'_>) {
+        if self.epoch.is_none() && self.controller.asked.is_some_and(|asked| !asked.lost) {
+            return;
+        }
         self.controller.unheard = self.epoch.is_some();
         self.controller.reconnect = Some(cx.now + RECONNECT);
         self.arm_controller(cx);

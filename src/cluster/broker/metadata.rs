@@ -15,18 +15,21 @@ use crate::cluster::tracked::Tracked;
 use crate::log::Log;
 
 use super::host::Checkpoints;
-use super::process::{Process, Touch};
+use super::process::{Phase, Process, Touch};
 use super::replica::{Replica, Role};
 
 impl Process {
-    /// Takes up a newer image of the cluster.
+    /// Takes up a newer image of the cluster. A process that is not registered yet waits: what follows its registration
+    /// holds everything.
     pub(super) fn apply_metadata(&mut self, cx: &mut Cx<'_>, image: Arc<Image>) {
-        if image.offset <= self.image.offset {
+        if self.phase == Phase::Starting {
             return;
         }
-        let before = std::mem::replace(&mut self.image, image);
-        self.apply_partitions(cx, &before);
-        self.tend_followers(cx);
+        if image.offset > self.image.offset {
+            let before = std::mem::replace(&mut self.image, image);
+            self.apply_partitions(cx, &before);
+            self.tend_followers(cx);
+        }
         self.look_at_own_registration(cx);
     }
 
@@ -89,6 +92,7 @@ impl Process {
 
     fn make_leader(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, partition: &PartitionImage) {
         let (me, now) = (self.id, cx.now);
+        self.count_isr_change(tp, &partition.isr);
         let Some(replica) = self.assigned_replica(cx, tp, partition) else {
             return;
         };

@@ -13,7 +13,7 @@ use crate::cluster::event::{AppendedAs, What};
 use crate::cluster::ids::{Node, TopicPartition};
 use crate::cluster::message::{Acks, Correlation, Message, ProduceRequest, ProduceResult};
 use crate::cluster::rules::Rule;
-use crate::log::{AppendOutcome, Appended, Batch, Errors, Origin};
+use crate::log::{AppendOutcome, Appended, Batch, Check, Errors, Origin, TransactionVersion};
 
 use super::channel::{DelayedProduce, PartState, ProducePart, Serving};
 use super::process::{Process, Touch, millis};
@@ -73,12 +73,11 @@ impl Process {
             return Err(Errors::NotEnoughReplicas);
         }
         self.count_off_rounds(cx, tp);
-        let now_ms = cx.wall_ms();
+        let (now_ms, origin) = (cx.wall_ms(), origin(cx));
         let Some(replica) = self.replica_mut(tp) else {
             return Err(Errors::NotLeaderOrFollower);
         };
         let config = Arc::clone(&replica.config);
-        let origin = Origin::Client;
         let epoch = replica.leader_epoch;
         let appended = replica.log.append_as_leader(batch, epoch, origin, &config, now_ms);
         let appended = appended.map_err(|refusal| refusal.error)?;
@@ -290,6 +289,17 @@ fn succeeded(partition: TopicPartition, base: i64, log_append_time: Option<i64>)
         base_offset: Some(base),
         log_append_time,
         current_leader: None,
+    }
+}
+
+/// How much of a producer's batch is checked, by the rules in force.
+fn origin(cx: &Cx<'_>) -> Origin {
+    match (cx.holds(Rule::Deduplicate), cx.holds(Rule::Sequence)) {
+        (true, true) => Origin::Client,
+        (false, true) => Origin::ClientWithout(Check::Duplicates),
+        (true, false) => Origin::ClientWithout(Check::Sequences),
+        // What a coordinator sends is checked for neither.
+        (false, false) => Origin::Coordinator(TransactionVersion::V1),
     }
 }
 
