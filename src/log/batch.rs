@@ -514,6 +514,50 @@ impl Batch {
             .placed(self.base_offset, self.leader_epoch)
     }
 
+    /// The batch with only some of its records, as a cleaner writes it: slots, sequences and leader epoch stay, records
+    /// keep their offsets. The timestamps begin anew with the first that is left, or with the delete horizon.
+    pub(crate) fn retaining(&self, kept: &[(usize, RecordView<'_>)], horizon: Option<i64>) -> Batch {
+        let timestamps = kept.iter().map(|(_, record)| record.timestamp);
+        let base_timestamp = horizon.or(timestamps.clone().next()).unwrap_or(NO_TIMESTAMP);
+        let attributes = match horizon {
+            Some(_) => self.attributes() | DELETE_HORIZON,
+            None => self.attributes() & !DELETE_HORIZON,
+        };
+        let max_timestamp = match self.timestamp_type() {
+            TimestampType::CreateTime => timestamps.max().unwrap_or(NO_TIMESTAMP).max(NO_TIMESTAMP),
+            TimestampType::LogAppendTime => self.max_timestamp(),
+        };
+        let mut body = Vec::new();
+        for (_, record) in kept {
+            let offset_delta = record.offset.wrapping_sub(self.base_offset) as i32;
+            record.write(&mut body, offset_delta, record.timestamp.wrapping_sub(base_timestamp));
+        }
+        let tags: Vec<u64> = kept
+            .iter()
+            .filter_map(|(index, _)| self.tags().get(*index).copied())
+            .collect();
+        let count = kept.len() as i32;
+        let fields = Fields {
+            attributes,
+            base_timestamp,
+            max_timestamp,
+            count,
+            ..self.payload.fields
+        };
+        Self::assemble(fields, &body, tags.into()).placed(self.base_offset, self.leader_epoch)
+    }
+
+    /// The batch without records, as a cleaner leaves it for the sake of its header.
+    pub(crate) fn emptied(&self) -> Batch {
+        let fields = Fields {
+            attributes: self.attributes() & (LOG_APPEND_TIME | TRANSACTIONAL | CONTROL),
+            base_timestamp: NO_TIMESTAMP,
+            count: 0,
+            ..self.payload.fields
+        };
+        Self::assemble(fields, &[], Arc::default()).placed(self.base_offset, self.leader_epoch)
+    }
+
     /// The most bytes a batch of this one record can take (`AbstractRecords.estimateSizeInBytesUpperBound`), which
     /// is what a producer compares with `batch.size` and `max.request.size`.
     pub fn size_upper_bound(record: &Record) -> usize {

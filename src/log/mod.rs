@@ -8,6 +8,7 @@
 mod append;
 mod batch;
 pub mod checkpoint;
+mod clean;
 mod config;
 mod epochs;
 mod errors;
@@ -34,6 +35,7 @@ pub use batch::{
     Batch, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, Malformed, Marker, Outcome, ProducerStamp, RECORD_BATCH_OVERHEAD,
     RecordIter, TimestampType, increment_sequence,
 };
+pub use clean::{Cleanable, Cleaned, CleanerConfig, RemovedRecord};
 pub use config::{CleanupPolicy, LogConfig};
 pub use epochs::{EpochCache, EpochEndOffset, EpochEntry};
 pub use errors::{Errors, RecordError, Refusal};

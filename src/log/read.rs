@@ -239,11 +239,22 @@ impl State {
             .map(|entry| segment.base_offset() + i64::from(entry.relative_offset))
             .or_else(next_segment)
             .unwrap_or(self.log_end_offset);
+        self.aborted_from(segment.base_offset(), from, upper_bound)
+    }
+
+    /// The aborted transactions that overlap a range of offsets (`collectAbortedTransactions`).
+    pub(crate) fn collect_aborted(&self, from: i64, upper_bound: i64) -> Vec<AbortedTxn> {
+        match self.floor_segment(from) {
+            Some(segment) => self.aborted_from(segment.base_offset(), from, upper_bound),
+            None => Vec::new(),
+        }
+    }
+
+    /// As [`collect_aborted`](Self::collect_aborted), from a segment on. Entries that end the search do so for good:
+    /// no later transaction can reach below the bound.
+    fn aborted_from(&self, base: i64, from: i64, upper_bound: i64) -> Vec<AbortedTxn> {
         let mut found = Vec::new();
-        for segment in self
-            .segments()
-            .filter(|candidate| candidate.base_offset() >= segment.base_offset())
-        {
+        for segment in self.segments().filter(|segment| segment.base_offset() >= base) {
             for txn in segment.txn_index.entries() {
                 if txn.last_offset >= from && txn.first_offset < upper_bound {
                     found.push(*txn);

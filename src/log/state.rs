@@ -510,6 +510,17 @@ impl State {
         gone
     }
 
+    /// Puts a segment in the place of closed ones, which are given back.
+    pub(crate) fn splice_closed(&mut self, index: usize, length: usize, segment: Segment) -> Vec<Arc<Cached<Segment>>> {
+        self.closed_size += u64::from(segment.size());
+        let fresh = [Arc::new(Cached::new(segment))];
+        let gone: Vec<_> = Arc::make_mut(&mut self.closed)
+            .splice(index..index + length, fresh)
+            .collect();
+        self.closed_size -= gone.iter().map(|segment| u64::from(segment.size())).sum::<u64>();
+        gone
+    }
+
     /// Takes all segments but the active one out.
     pub(crate) fn take_closed(&mut self) -> Vec<Arc<Cached<Segment>>> {
         self.take_oldest(self.closed.len())

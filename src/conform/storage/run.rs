@@ -1,13 +1,13 @@
 //! A recording's operations, performed on our log.
 
 use super::BASE64;
-use super::op::{AsyncTasks, Change, CleanerSizes, Damage, Header, How, Op, OpIsolation, OpProducer, OpRecord};
+use super::op::{AsyncTasks, Change, Damage, Header, How, Op, OpIsolation, OpProducer, OpRecord};
 use super::state;
 use crate::conform::Malformed;
 use crate::log::{
-    AppendOutcome, Appended, Batch, CleanupPolicy, Fetched, Files, FirstBatch, Header as RecordHeader, Isolation,
-    LoadArgs, Log, LogConfig, Marker, Origin, Outcome, ProducerStamp, Record, Refusal, Shutdown, TimestampQuery,
-    TimestampType, TransactionVersion,
+    AppendOutcome, Appended, Batch, CleanerConfig, CleanupPolicy, Fetched, Files, FirstBatch, Header as RecordHeader,
+    Isolation, LoadArgs, Log, LogConfig, Marker, Origin, Outcome, ProducerStamp, Record, Refusal, Shutdown,
+    TimestampQuery, TimestampType, TransactionVersion,
 };
 use base64::Engine;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(super) struct Run {
     config: LogConfig,
     now: i64,
     tasks: AsyncTasks,
-    cleaner: CleanerSizes,
+    cleaner: CleanerConfig,
     cleaner_checkpoint: Option<i64>,
     /// Opening a log queues one task that we do not model: writing `partition.metadata`.
     opening_tasks: usize,
@@ -38,7 +38,10 @@ impl Run {
             config,
             now: header.now,
             tasks: header.async_tasks,
-            cleaner: header.cleaner,
+            cleaner: CleanerConfig {
+                map_memory: header.cleaner.map_memory,
+                load_factor: header.cleaner.load_factor,
+            },
             cleaner_checkpoint: None,
             opening_tasks: 1,
         })
@@ -144,10 +147,7 @@ impl Run {
                 let removed: Vec<i64> = gone.iter().map(|segment| segment.base_offset).collect();
                 json!({"deleted": removed.len(), "removed": removed})
             }
-            Op::Clean => {
-                let _ = (&self.cleaner.map_memory, &self.cleaner.load_factor);
-                json!({"checkpoint": self.cleaner_checkpoint})
-            }
+            Op::Clean => return Ok(Ok(self.clean())),
             Op::Dump => json!({"batches": dump(log)}),
             Op::Sleep { ms } => {
                 self.now += ms;
@@ -252,6 +252,52 @@ impl Run {
                 json!({})
             }
         }))
+    }
+}
+
+impl Run {
+    /// One pass of the cleaner, with what it did in a recording's words.
+    fn clean(&mut self) -> Value {
+        let (log, config) = (&mut self.log, &self.config);
+        let mut result = json!({"checkpoint": self.cleaner_checkpoint});
+        if !config.cleanup_policy.compact {
+            result["picked"] = json!(false);
+            result["reason"] = json!("not compacted");
+            return result;
+        }
+        let found = log.cleanable(self.cleaner_checkpoint, config, self.now);
+        if found.checkpoint_reset {
+            self.cleaner_checkpoint = Some(found.first_dirty_offset);
+        }
+        let picked = found.is_eligible(config);
+        result["dirtyStart"] = json!(found.first_dirty_offset);
+        result["cleanableUntil"] = json!(found.uncleanable_offset);
+        result["cleanBytes"] = json!(found.clean_bytes);
+        result["cleanableBytes"] = json!(found.cleanable_bytes);
+        result["maxCompactionDelayMs"] = json!(found.max_compaction_delay_ms);
+        result["picked"] = json!(picked);
+        if !picked {
+            return result;
+        }
+        result["firstUncleanable"] = json!(found.first_uncleanable_offset);
+        result["mandatory"] = json!(found.is_mandatory());
+        let bases = |log: &Log| log.segments().map(|segment| segment.base_offset()).collect::<Vec<_>>();
+        result["segmentsBefore"] = json!(bases(log));
+        match log.clean(&found, &self.cleaner, config, self.now) {
+            Ok(cleaned) => {
+                self.cleaner_checkpoint = Some(cleaned.end_offset);
+                result["endOffset"] = json!(cleaned.end_offset);
+                result["newHorizon"] = json!(cleaned.new_horizon_ms);
+                result["mapEntries"] = json!(cleaned.map_entries);
+            }
+            Err(refusal) => {
+                self.cleaner_checkpoint = Some(found.first_dirty_offset);
+                result["error"] = json!(refusal.error.name());
+            }
+        }
+        result["segmentsAfter"] = json!(bases(log));
+        result["batches"] = dump(log);
+        result
     }
 }
 
