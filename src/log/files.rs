@@ -307,11 +307,15 @@ impl Files {
             Keep::BelowOffset(offset) => Some(offset),
         };
         self.entries.retain(|name, file| {
-            let is_log = base_offset_of(name, "log");
-            let written = match (is_log, below) {
-                (Some(base), Some(offset)) if base < offset => Some(bytes_below(file, offset)),
-                _ => None,
-            };
+            let written = below.and_then(|offset| match base_offset_of(name, "log") {
+                Some(base) => (base < offset).then(|| bytes_below(file, offset)),
+                // What stands beside those records was written with them.
+                None => ["index", "timeindex", "txnindex", "snapshot"]
+                    .iter()
+                    .find_map(|suffix| base_offset_of(name, suffix))
+                    .is_some_and(|base| base < offset)
+                    .then(|| file.len()),
+            });
             let Some(length) = file.flushed.max(written) else {
                 return false;
             };
