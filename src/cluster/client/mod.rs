@@ -11,6 +11,8 @@
 
 mod alarms;
 mod backoff;
+#[cfg(test)]
+mod bench;
 mod connections;
 mod consumer;
 mod metadata;

@@ -12,6 +12,8 @@
 mod answers;
 mod position;
 mod requests;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -425,11 +427,20 @@ impl Consumer {
             .closed(peer, micros(self.config.reconnect_backoff_ms), cx.now);
         self.metadata.want(Some(peer));
         for request in failed {
-            match request.what {
-                Asks::Metadata => self.metadata.unanswered(peer, cx.now),
-                Asks::Fetch(_) => {}
-                Asks::ListOffsets(asked) => asked.iter().for_each(|&(tp, _)| self.try_again(tp, cx)),
-                Asks::EpochEnd(asked) => asked.iter().for_each(|&(tp, _)| self.try_again(tp, cx)),
+            let questions: Vec<TopicPartition> = match request.what {
+                Asks::Metadata => {
+                    self.metadata.unanswered(peer, cx.now);
+                    continue;
+                }
+                Asks::Fetch(_) => continue,
+                Asks::ListOffsets(asked) => asked.into_iter().map(|(tp, _)| tp).collect(),
+                Asks::EpochEnd(asked) => asked.into_iter().map(|(tp, _)| tp).collect(),
+            };
+            for tp in questions {
+                // After a seek the question is no longer of interest.
+                if self.readings.get(&tp).is_some_and(|reading| reading.asked) {
+                    self.try_again(tp, cx);
+                }
             }
         }
     }

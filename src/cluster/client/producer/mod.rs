@@ -18,6 +18,8 @@ mod drain;
 mod outcome;
 mod raw;
 mod sequences;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
