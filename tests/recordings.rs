@@ -44,3 +44,8 @@ fn producers_choose_partitions_as_recorded() {
 fn groups_share_their_partitions_as_recorded() {
     all_same("assignors.jsonl.gz", 156, 716);
 }
+
+#[test]
+fn logs_are_kept_as_recorded() {
+    all_same("storage.jsonl.gz", 270, 10_605);
+}

@@ -1,10 +1,8 @@
 //! Loading a log from its folder, and recovering it after a crash.
 //!
-//! Mirrors `LogLoader` and `LogSegment.recover`. After a clean stop the files are believed. After a crash every
+//! Mirrors `LogLoader`. After a clean stop the files are believed. After a crash every
 //! segment from the recovery point on is read batch by batch: the first one that is torn or whose checksum is wrong
 //! ends the log, whatever follows it; indexes and producer state are built anew.
-//!
-//! Deliberately absent: splitting segments with offsets that do not fit (old versions wrote such).
 
 use std::sync::Arc;
 
@@ -16,7 +14,7 @@ use super::files::{
     CLEANED_SUFFIX, DELETED_SUFFIX, Files, LEADER_EPOCH_CHECKPOINT, SWAP_SUFFIX, base_offset_of, file_name,
 };
 use super::fingerprint::Cached;
-use super::index::{OffsetIndex, TimeIndex, WhenFull};
+use super::index::{OffsetIndex, TimeIndex};
 use super::log_file::LogFile;
 use super::rebuild::{ProducerFiles, Reload, SnapshotFile};
 use super::segment::{Segment, TxnIndex};
@@ -55,6 +53,8 @@ pub struct RecoveryReport {
     pub recovered: Vec<i64>,
     /// The segment that was cut, with the bytes that went.
     pub truncated: Option<(i64, u32)>,
+    /// The segment that was split, because an offset lay too far from its base.
+    pub split: Option<i64>,
     /// The whole batches behind the first bad one, with those of segments that went: never served again.
     pub dropped: Vec<Batch>,
     /// The segments that went whole, because one before them was cut or the log ended below its start.
@@ -74,6 +74,14 @@ impl Log {
         }
         loader.finish()
     }
+}
+
+/// What became of a segment that was read batch by batch.
+enum Recovered {
+    /// So many bytes were cut off.
+    Cut(u32),
+    /// An offset does not fit: it must be split and everything read again.
+    Overflowed,
 }
 
 struct Loader<'a> {
@@ -195,10 +203,10 @@ impl<'a> Loader<'a> {
             for kind in ["log", "index", "timeindex", "txnindex"] {
                 self.files.remove(&file_name(base, kind));
             }
-            if recover {
-                self.recover_segment(&mut segment);
+            match recover.then(|| self.recover_segment(&mut segment)) {
+                Some(Recovered::Overflowed) => self.split(segment),
+                _ => self.segments.push(segment),
             }
-            self.segments.push(segment);
         }
         let orphans: Vec<String> = self
             .files
@@ -232,25 +240,50 @@ impl<'a> Loader<'a> {
 
     /// Reads the segments from the recovery point on, up to the first that has to be cut.
     fn recover_unflushed(&mut self) {
-        let floor = self
-            .segments
-            .iter()
-            .rposition(|segment| segment.base_offset() <= self.args.recovery_point);
-        let mut index = floor.unwrap_or(0);
+        let mut index = self.first_unflushed();
         while index < self.segments.len() {
             let later = self.segments.split_off(index + 1);
             let Some(mut segment) = self.segments.pop() else {
                 break;
             };
-            let cut = self.recover_segment(&mut segment);
-            self.segments.push(segment);
-            if cut > 0 {
-                self.give_up(later);
-                return;
+            match self.recover_segment(&mut segment) {
+                Recovered::Cut(cut) => {
+                    self.segments.push(segment);
+                    if cut > 0 {
+                        self.give_up(later);
+                        return;
+                    }
+                    self.segments.extend(later);
+                    index += 1;
+                }
+                Recovered::Overflowed => {
+                    self.segments.extend(later);
+                    self.split(segment);
+                    index = self.first_unflushed();
+                }
             }
-            self.segments.extend(later);
-            index += 1;
         }
+    }
+
+    fn first_unflushed(&self) -> usize {
+        let holds = |segment: &Segment| segment.base_offset() <= self.args.recovery_point;
+        self.segments.iter().rposition(holds).unwrap_or(0)
+    }
+
+    /// Puts segments that can hold them in the place of one whose offsets are too far from its base.
+    fn split(&mut self, segment: Segment) {
+        let parts = segment.split(self.args.config, self.args.now_ms);
+        self.report.split = Some(segment.base_offset());
+        for part in parts {
+            let at = self
+                .segments
+                .partition_point(|other| other.base_offset() < part.base_offset());
+            match self.segments.get_mut(at) {
+                Some(other) if other.base_offset() == part.base_offset() => *other = part,
+                _ => self.segments.insert(at, part),
+            }
+        }
+        self.given_up.push(Arc::new(Cached::new(segment)));
     }
 
     fn give_up(&mut self, segments: Vec<Segment>) {
@@ -263,8 +296,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Recovers one segment, given those before it. Says how many bytes were cut.
-    fn recover_segment(&mut self, segment: &mut Segment) -> u32 {
+    /// Recovers one segment, given those before it.
+    fn recover_segment(&mut self, segment: &mut Segment) -> Recovered {
         let config = self.args.config;
         let base = segment.base_offset();
         let mut producers = ProducerFiles {
@@ -282,25 +315,29 @@ impl<'a> Loader<'a> {
         );
         let mut epochs = std::mem::take(&mut self.epochs);
         let mut assigned = false;
-        let (cut, dropped) = segment.recover(config, self.args.now_ms, |segment, batch| {
+        let outcome = segment.recover(config, self.args.now_ms, |segment, batch| {
             let news = epochs.latest().is_none_or(|latest| batch.leader_epoch() > latest.epoch);
             if batch.leader_epoch() >= 0 && news {
                 assigned |= epochs.assign(batch.leader_epoch(), batch.base_offset());
             }
             producers.replay_recovered(segment, batch);
         });
-        producers.take_snapshot();
-        self.producers.snapshots = producers.snapshots;
         if assigned {
             self.epoch_file = EpochFile::Written(Arc::new(epochs.clone()));
         }
         self.epochs = epochs;
+        let Some((cut, dropped)) = outcome else {
+            self.producers.snapshots = producers.snapshots;
+            return Recovered::Overflowed;
+        };
+        producers.take_snapshot();
+        self.producers.snapshots = producers.snapshots;
         self.report.recovered.push(base);
         if cut > 0 {
             self.report.truncated = Some((base, cut));
         }
         self.report.dropped.extend(dropped);
-        cut
+        Recovered::Cut(cut)
     }
 
     fn finish(mut self) -> (Log, RecoveryReport) {
@@ -371,42 +408,4 @@ fn leading_offset(name: &str) -> Option<i64> {
         .get(..20)
         .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     name[20..].starts_with('.').then(|| digits.parse().ok())?
-}
-
-impl Segment {
-    /// Reads the segment batch by batch and builds its indexes anew; cuts it at the first batch that is not sound.
-    /// Says how many bytes went, and the whole batches among them.
-    fn recover(
-        &mut self,
-        config: &LogConfig,
-        now_ms: i64,
-        mut accept: impl FnMut(&mut Segment, &Batch),
-    ) -> (u32, Vec<Batch>) {
-        self.reset_indexes(config);
-        let mut valid_bytes = 0;
-        let mut last_entry = 0;
-        let mut dropped = Vec::new();
-        let batches = self.log.batches().clone();
-        for placed in batches.iter() {
-            let batch = &placed.batch;
-            if !dropped.is_empty() || !batch.is_valid() || !self.can_hold(batch.last_offset()) {
-                dropped.push(batch.clone());
-                continue;
-            }
-            self.note_timestamp(batch);
-            if i64::from(valid_bytes - last_entry) > i64::from(config.index_interval_bytes) {
-                let indexed = self.offset_index.append(batch.last_offset(), valid_bytes)
-                    && self.note_time_entry(WhenFull::Refuse);
-                debug_assert!(indexed, "an index that was just emptied has room for its segment");
-                last_entry = valid_bytes;
-            }
-            valid_bytes += batch.size_in_bytes();
-            accept(self, batch);
-        }
-        let cut = self.log.truncate(valid_bytes, now_ms);
-        self.offset_index.trim();
-        self.note_time_entry(WhenFull::Append);
-        self.time_index.trim();
-        (cut, dropped)
-    }
 }

@@ -22,6 +22,7 @@ mod producers;
 mod read;
 mod rebuild;
 mod record;
+mod recover;
 mod retention;
 mod rope;
 mod segment;

@@ -2,8 +2,6 @@
 //!
 //! Mirrors `LogSegment` and `TransactionIndex`. A segment knows its base offset, its `.log` file and the indexes
 //! beside it, and decides when an index entry is due and when the next segment is.
-//!
-//! Deliberately absent: splitting of a segment whose offsets do not fit its index (old versions wrote such).
 
 use std::borrow::Cow;
 use std::sync::Arc;

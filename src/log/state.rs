@@ -130,13 +130,27 @@ impl Log {
 
     /// The names of the files in the folder, with their lengths and how much of each the disk has, ascending.
     pub fn file_list(&self) -> Vec<FileInfo> {
-        let files = self.to_files();
-        let info = |(name, file): (&str, &File)| FileInfo {
-            name: name.to_owned(),
+        let state = &*self.state;
+        let file = |name: String, file: &File| FileInfo {
+            name,
             length: file.len(),
             flushed: file.flushed(),
         };
-        files.iter().map(info).collect()
+        let mut list: Vec<FileInfo> = self.segments().flat_map(segment_file_list).collect();
+        for (offset, snapshot) in state.producers.snapshots.iter() {
+            list.push(file(file_name(*offset, "snapshot"), &snapshot.to_file()));
+        }
+        list.push(file(LEADER_EPOCH_CHECKPOINT.to_owned(), &state.epoch_file.to_file()));
+        list.extend(
+            state
+                .deleted
+                .files
+                .iter()
+                .chain(state.strays.iter())
+                .map(|(name, content)| file(name.clone(), content)),
+        );
+        list.sort_by(|a, b| a.name.cmp(&b.name));
+        list
     }
 
     /// The segments, oldest first; the last one is the active one.
@@ -389,6 +403,33 @@ fn segment_files(segment: &Segment) -> Vec<(String, File)> {
             .map(|file| (file_name(base, "txnindex"), file)),
     );
     files
+}
+
+/// The files of a segment in numbers, without their contents.
+fn segment_file_list(segment: &Segment) -> Vec<FileInfo> {
+    let base = segment.base_offset();
+    let info = |kind: &str, length: u64, flushed: Option<u64>| FileInfo {
+        name: file_name(base, kind),
+        length,
+        flushed,
+    };
+    let (log, index, times) = (&segment.log, &segment.offset_index, &segment.time_index);
+    let mut list = vec![
+        info("log", u64::from(log.length()), log.flushed().map(u64::from)),
+        info("index", u64::from(index.allocated()), index.flushed().map(u64::from)),
+        info(
+            "timeindex",
+            u64::from(times.allocated()),
+            times.flushed().map(u64::from),
+        ),
+    ];
+    list.extend(
+        segment
+            .txn_index
+            .to_file(0)
+            .map(|file| info("txnindex", file.len(), file.flushed())),
+    );
+    list
 }
 
 impl EpochFile {
