@@ -93,6 +93,8 @@ impl Process {
     fn make_leader(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, partition: &PartitionImage) {
         let (me, now) = (self.id, cx.now);
         self.count_isr_change(tp, &partition.isr);
+        let known = self.replica(tp).and_then(|replica| replica.leading());
+        let known_isr = known.map(|leading| leading.isr.clone());
         let Some(replica) = self.assigned_replica(cx, tp, partition) else {
             return;
         };
@@ -108,7 +110,11 @@ impl Process {
         }
         self.stop_fetching(tp);
         self.touch(tp, Touch::Leadership);
-        self.raise_high_watermark(cx, tp);
+        // A real broker takes up a new min.insync.replicas after the rest of the metadata: an ELR that was emptied with it
+        // must not raise the high watermark by itself.
+        if new_epoch || known_isr.is_none_or(|isr| isr != partition.isr) {
+            self.raise_high_watermark(cx, tp);
+        }
     }
 
     fn make_follower(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, partition: &PartitionImage) {
