@@ -324,6 +324,8 @@ impl ControllerNode {
 
     /// A broker is not heard any more. Its last heartbeat came at a whole number of intervals after the one heard last.
     pub fn silence(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
+        // Whoever waits to be registered asks again himself, and nobody is there to ask.
+        self.waiting.remove(&broker);
         if !self.silent.insert(broker) {
             return;
         }
@@ -360,14 +362,16 @@ impl ControllerNode {
         self.waiting.clear();
     }
 
-    /// The quorum is back: it gives every broker a new session and time to be heard.
+    /// The quorum is back: every unfenced broker gets a new session, and is taken for silent until it is heard. A fenced
+    /// one has none, so that a new process of it may register at once (`ClusterControlManager.activate`).
     pub fn start(&mut self, cx: &mut Cx<'_>) {
         self.up = true;
-        let known: Vec<BrokerId> = self.image.brokers.keys().copied().collect();
-        for broker in known {
+        let unfenced = self.image.brokers.iter().filter(|(_, broker)| !broker.fenced);
+        let unfenced: Vec<BrokerId> = unfenced.map(|(id, _)| *id).collect();
+        for broker in unfenced {
             self.heard.insert(broker, cx.now);
-            self.silent.remove(&broker);
-            self.controller.contact(broker);
+            self.silent.insert(broker);
+            self.controller.silence(broker, millis(cx.now));
         }
         self.arm_checks(cx);
     }

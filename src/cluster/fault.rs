@@ -179,7 +179,7 @@ fn notice(doing: &mut Doing<'_>, gone: Node, peer: Node) {
 }
 
 /// The controller hears nothing more of a broker.
-fn silence(doing: &mut Doing<'_>, node: Node) {
+pub(crate) fn silence(doing: &mut Doing<'_>, node: Node) {
     if let Node::Broker(id) = node {
         doing.with_controller(|controller, cx| controller.silence(id, cx));
     }

@@ -198,6 +198,10 @@ impl Doing<'_> {
             (Node::Controller, Node::Broker(sender)) => {
                 self.hear_brokers();
                 self.with_controller(|controller, cx| controller.on_message(sender, message, cx));
+                // It may have been the last word of a process that is gone or cut off by now.
+                if !self.world.is_awake(from) || !self.world.model.network.connects(from, to) {
+                    fault::silence(self, from);
+                }
                 let connected = self.world.model.network.connects(from, Node::Controller);
                 if !connected || !self.world.is_awake(from) {
                     self.with_controller(|controller, cx| controller.silence(sender, cx));

@@ -279,6 +279,10 @@ impl Process {
     /// After a pause: the connection stands, so it is heard at once.
     pub(super) fn be_heard(&mut self, cx: &mut Cx<'_>) {
         self.controller.unheard = self.epoch.is_some();
+        if self.phase == Phase::Starting {
+            // A registration that waited for the end of an older session is asked for again.
+            self.controller.asked = None;
+        }
         self.speak(cx);
     }
 
