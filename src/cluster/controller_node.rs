@@ -260,12 +260,7 @@ impl ControllerNode {
         } else {
             cx.disarm(balance);
         }
-        let offline = self
-            .controller
-            .partitions()
-            .filter(|(_, partition)| partition.leader.is_none());
-        let mut electable = offline.filter(|(at, _)| self.controller.unclean_election_enabled(at.topic));
-        if electable.next().is_some() {
+        if self.would_elect_unclean() {
             cx.arm(unclean, unclean_due);
         } else {
             cx.disarm(unclean);

@@ -1,0 +1,123 @@
+//! What the engine costs, beside what it may cost. `cargo bench`, or `cargo xtask bench` for the page's figures as well.
+//!
+//! Times are medians over many repetitions of the real thing: whole worlds, built from inputs, stepped by `step`.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use highwater::cluster::input::{Destination, Send, Template};
+use highwater::cluster::{BrokerId, ClientId, Input, Setup, Silent, TopicId, World, step};
+use highwater::config::ProducerConfig;
+
+fn main() {
+    println!("{:<58} {:>12} {:>12}", "measured", "found", "at most");
+    let world = settled(2);
+    report("step + clone + fingerprint, 3 brokers, 2 records", explored(&world), Duration::from_micros(5));
+    let (median, worst) = stepped(1_000);
+    report("step, median, 1,000 records", median, Duration::from_micros(10));
+    report("step, 99th percentile, 1,000 records", worst, Duration::from_micros(100));
+    report("100,000 records of 100 bytes, acks=all, 3 brokers", bulk(100_000), Duration::from_millis(500));
+}
+
+fn report(what: &str, found: Duration, budget: Duration) {
+    let mark = if found > budget { "  over" } else { "" };
+    println!("{what:<58} {:>12} {:>12}{mark}", format!("{found:.2?}"), format!("{budget:.0?}"));
+}
+
+/// Three brokers, one partition on all of them, one producer with Kafka's defaults.
+fn cluster() -> World {
+    let mut world = World::new(Setup::default());
+    let replicas = vec![(1..=3).map(BrokerId).collect()];
+    let topic = Input::CreateTopic { name: "t".into(), assignment: replicas, config: Vec::new() };
+    let producer = Input::AddProducer("app".into(), Box::new(ProducerConfig::default()));
+    for input in [topic, producer] {
+        step(&mut world, input, &mut Silent).expect("the set-up applies");
+    }
+    world
+}
+
+fn send(count: u32, bytes: usize) -> Input {
+    Input::Send(
+        ClientId(0),
+        Box::new(Send {
+            to: Destination::Topic(TopicId(0)),
+            key: Template::Null,
+            value: Template::Bytes(vec![b'x'; bytes].into()),
+            timestamp: None,
+            headers: Arc::new([]),
+            count,
+            every: None,
+        }),
+    )
+}
+
+fn run_until_decided(world: &mut World) {
+    while world.undecided() > 0 {
+        step(world, Input::Next, &mut Silent).expect("something is pending while a record is undecided");
+    }
+}
+
+/// A world in which this many records are in every log.
+fn settled(records: u32) -> World {
+    let mut world = cluster();
+    step(&mut world, send(records, 100), &mut Silent).expect("the producer runs");
+    run_until_decided(&mut world);
+    world
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// What a search pays for each state: a copy, one step of it, its fingerprint.
+fn explored(world: &World) -> Duration {
+    let mut busy = world.clone();
+    step(&mut busy, send(2, 100), &mut Silent).expect("the producer runs");
+    let mut times = Vec::new();
+    for _ in 0..200 {
+        let mut state = busy.clone();
+        state.fingerprint();
+        while state.undecided() > 0 {
+            let begun = Instant::now();
+            let mut next = state.clone();
+            step(&mut next, Input::Next, &mut Silent).expect("something is pending");
+            black_box(next.fingerprint());
+            times.push(begun.elapsed());
+            state = next;
+        }
+    }
+    median(times)
+}
+
+/// A step in a world with this many records in its logs and as many under way. Median and 99th percentile.
+fn stepped(records: u32) -> (Duration, Duration) {
+    let mut times = Vec::new();
+    for _ in 0..20 {
+        let mut world = settled(records);
+        for _ in 0..20 {
+            step(&mut world, send(5, 100), &mut Silent).expect("the producer runs");
+            while world.undecided() > 0 {
+                let mut events = Vec::new();
+                let begun = Instant::now();
+                step(&mut world, Input::Next, &mut events).expect("something is pending");
+                times.push(begun.elapsed());
+                black_box(events);
+            }
+        }
+    }
+    times.sort_unstable();
+    (times[times.len() / 2], times[times.len() * 99 / 100])
+}
+
+fn bulk(records: u32) -> Duration {
+    let run = || {
+        let mut world = cluster();
+        let begun = Instant::now();
+        step(&mut world, send(records, 100), &mut Silent).expect("the producer runs");
+        run_until_decided(&mut world);
+        begun.elapsed()
+    };
+    median((0..3).map(|_| run()).collect())
+}
