@@ -171,7 +171,7 @@ fn may_be_named(world: &World, name: &str) -> Done {
 
 /// The refusal that a config error is.
 pub(crate) fn config_refused(error: &ConfigError) -> Refused {
-    Refused::new(error.to_string(), "set it to a value it can have")
+    Refused::new(error.to_string(), "correct the setting")
 }
 
 /// Changes what all actors look up; every snapshot before keeps its own.

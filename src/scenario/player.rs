@@ -52,6 +52,8 @@ pub enum Next {
     Perform(u32, Input),
     /// The expectation of this line was looked at.
     Judged(u32, Verdict),
+    /// The statement of this line is done, and nothing of the next one has begun.
+    Passed(u32),
     /// The run stops at this line.
     Stopped(u32, Stop),
     /// Every statement has been played.
@@ -109,18 +111,21 @@ impl Player {
     /// What comes next in this world. The input that is returned is to be performed before the next call.
     pub fn next(&mut self, world: &World, ledger: &Ledger) -> Next {
         let script = Arc::clone(&self.script);
-        while let Some(Line { number, statement }) = script.lines.get(self.at) {
-            match self.advance(statement, world, ledger) {
-                Ok(Some(Move::Input(input))) => return Next::Perform(*number, input),
-                Ok(Some(Move::Judged(verdict))) => {
-                    self.finish();
-                    return Next::Judged(*number, verdict);
-                }
-                Ok(None) => self.finish(),
-                Err(stop) => return Next::Stopped(*number, stop),
+        let Some(Line { number, statement }) = script.lines.get(self.at) else {
+            return Next::Finished;
+        };
+        match self.advance(statement, world, ledger) {
+            Ok(Some(Move::Input(input))) => Next::Perform(*number, input),
+            Ok(Some(Move::Judged(verdict))) => {
+                self.finish();
+                Next::Judged(*number, verdict)
             }
+            Ok(None) => {
+                self.finish();
+                Next::Passed(*number)
+            }
+            Err(stop) => Next::Stopped(*number, stop),
         }
-        Next::Finished
     }
 
     fn finish(&mut self) {

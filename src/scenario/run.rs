@@ -126,6 +126,7 @@ impl Run {
                     }
                 }
                 Next::Judged(line, verdict) => self.judged(line, &verdict),
+                Next::Passed(_) => {}
                 Next::Stopped(line, stop) => return self.report.failures.push(stopped(line, stop)),
                 Next::Finished => break,
             }

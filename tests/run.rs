@@ -1,0 +1,201 @@
+//! What `highwater run` prints, and with which status it ends.
+
+use highwater::cli::run::{Arguments, Status, run};
+
+/// What a run of these arguments gives: status, output, errors. `input` is the standard input.
+fn highwater(arguments: Arguments, input: &str) -> (Status, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let status = run(&arguments, &mut input.as_bytes(), &mut out, &mut err).expect("memory can be written to");
+    let text = |bytes| String::from_utf8(bytes).expect("all output is text");
+    (status, text(out), text(err))
+}
+
+/// The same for one scenario on the standard input.
+fn piped(input: &str) -> (Status, String, String) {
+    highwater(
+        Arguments {
+            files: vec!["-".to_string()],
+            ..Arguments::default()
+        },
+        input,
+    )
+}
+
+const LOST: &str = "\
+brokers 3
+topic payments replicas=3
+producer app acks=1
+cut 1 2,3
+send app payments value=100
+run until acked
+kill 1
+run until leader payments-0 = 2
+expect lost payments-0 = 0
+expect result app#1 = acked offset=0 partition=0
+";
+
+#[test]
+fn every_expectation_holds() {
+    assert_eq!(
+        piped(LOST),
+        (
+            Status::Holds,
+            "ok - (2 expectations)\n1 files, 2 expectations, 0 failed\n".to_string(),
+            String::new()
+        )
+    );
+}
+
+#[test]
+fn one_expectation_does_not_hold() {
+    let changed = LOST.replace("lost payments-0 = 0", "lost payments-0 = none");
+    let (status, out, err) = piped(&changed);
+    assert_eq!((status, err.as_str()), (Status::Fails, ""));
+    assert_eq!(
+        out,
+        "FAILED -\n\
+         -:9: expected lost payments-0 = none, found 0\n  \
+         last: 10125ms controller elects partition=payments-0 from=1 to=2 epoch=1 [election.isr]\n\
+         1 files, 2 expectations, 1 failed\n"
+    );
+}
+
+#[test]
+fn an_act_that_cannot_apply_stops_the_run() {
+    let cases = [
+        (
+            "kill 2,3\nkill 1\nkill 1\nexpect lost = 0\n",
+            "-:12: refused: broker 1 is down; start 1 first\n",
+        ),
+        (
+            "send ap payments\n",
+            "-:11: refused: no client is called 'ap'; the nearest is 'app'\n",
+        ),
+        (
+            "set topic payments retention.sm=5\n",
+            "-:11: refused: no topic config is called 'retention.sm'; the nearest is 'retention.ms'; correct the setting\n",
+        ),
+    ];
+    for (statements, message) in cases {
+        let (status, out, _) = piped(&format!("{LOST}{statements}"));
+        assert_eq!(status, Status::Fails);
+        assert_eq!(out, format!("FAILED -\n{message}1 files, 2 expectations, 1 failed\n"));
+    }
+}
+
+#[test]
+fn a_condition_that_does_not_come_true_stops_the_run() {
+    let (status, out, _) = piped("brokers 3\ntopic t replicas=3\nrun until isr t-0 = 1 within 5s\nexpect lost = 0\n");
+    assert_eq!(status, Status::Fails);
+    assert_eq!(
+        out,
+        "FAILED -\n-:3: not reached within 5s: isr t-0 = 1, found 1,2,3\n1 files, 0 expectations, 1 failed\n"
+    );
+}
+
+#[test]
+fn a_malformed_file_is_not_run_and_all_its_faults_are_listed() {
+    let (status, out, err) = piped("brokers 3\ntopci t\nexpect leader t-0 = x\n");
+    assert_eq!(status, Status::Malformed);
+    assert_eq!(out, "FAILED -\n1 files, 0 expectations, 0 failed\n");
+    assert_eq!(
+        err,
+        "-:2:1: found 'topci', expected a statement, the nearest is 'topic'\n\
+         -:3:21: found 'x', expected a number or 'none'\n"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_hinder_the_others() {
+    let files = vec!["no-such-file.txt".to_string(), "-".to_string()];
+    let (status, out, err) = highwater(
+        Arguments {
+            files,
+            ..Arguments::default()
+        },
+        LOST,
+    );
+    assert_eq!(status, Status::Malformed);
+    assert_eq!(
+        out,
+        "FAILED no-such-file.txt\nok - (2 expectations)\n2 files, 2 expectations, 0 failed\n"
+    );
+    assert!(err.starts_with("no-such-file.txt: cannot be read: "), "{err}");
+}
+
+#[test]
+fn a_trace_shows_every_event_and_its_rule() {
+    let arguments = Arguments {
+        trace: true,
+        files: vec!["-".to_string()],
+        ..Arguments::default()
+    };
+    let (_, out, _) = highwater(
+        arguments,
+        "brokers 1\ntopic t\nproducer app linger.ms=0\nsend app t value=x\nrun until acked\n",
+    );
+    assert_eq!(
+        out,
+        "0s operator creates topic=t partitions=1 [act]\n\
+         0s broker 1 becomes-leader partition=t-0 epoch=0 start=0 [leader.become]\n\
+         0s app starts [act]\n\
+         0s app takes records=app#1 [act]\n\
+         0s app batches records=app#1 partition=t-0 [producer.partition.sticky]\n\
+         0s app sends to=1 acks=all attempt=1 partition=t-0 records=app#1 [producer.linger]\n\
+         1ms broker 1 receives kind=produce from=app [net.deliver]\n\
+         1ms broker 1 appends partition=t-0 offsets=0 epoch=0 as=leader [log.append.leader]\n\
+         1ms broker 1 moves-hw partition=t-0 from=0 to=1 [hw.leader]\n\
+         1ms broker 1 answers to=app partition=t-0 records=app#1 offset=0 [acks.all]\n\
+         2ms app receives kind=produce-response from=broker 1 [net.deliver]\n\
+         2ms app is-told-acked records=app#1 partition=t-0 offset=0 [producer.acknowledged]\n\
+         ok - (0 expectations)\n\
+         1 files, 0 expectations, 0 failed\n"
+    );
+}
+
+#[test]
+fn json_lines_carry_events_and_results() {
+    let arguments = Arguments {
+        json: true,
+        files: vec!["-".to_string()],
+        ..Arguments::default()
+    };
+    let (_, out, _) = highwater(
+        arguments,
+        "brokers 1\ntopic t\nexpect leader t-0 = 1\nexpect leader t-0 = 2\n",
+    );
+    let lines: Vec<serde_json::Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+        .collect();
+    let keys = |at: usize, key: &str| lines[at][key].to_string();
+    assert_eq!(keys(0, "what"), "\"creates\"");
+    let end = lines.len();
+    assert_eq!(keys(end - 3, "expected"), "\"leader t-0 = 2\"");
+    assert_eq!(keys(end - 2, "ok"), "false");
+    assert_eq!(lines[end - 1].to_string(), r#"{"expectations":2,"failed":1,"files":1}"#);
+}
+
+#[test]
+fn the_state_before_a_line_can_be_seen() {
+    let arguments = Arguments {
+        until: Some(7),
+        files: vec!["-".to_string()],
+        ..Arguments::default()
+    };
+    let (status, out, _) = highwater(arguments, LOST);
+    assert_eq!(status, Status::Holds);
+    assert_eq!(
+        out,
+        "ok - (0 expectations)\n\
+         time now=7ms\n\
+         broker 1 state=up\n\
+         broker 2 state=up\n\
+         broker 3 state=up\n\
+         payments-0 leader=1 epoch=0 replicas=1,2,3 isr=1,2,3 elr=none\n\
+         payments-0@1 start=0 hw=0 leo=1 flushed=0 segments=0 size=71 epochs=0:0\n\
+         payments-0@2 start=0 hw=0 leo=0 flushed=0 segments=0 size=0 epochs=none\n\
+         payments-0@3 start=0 hw=0 leo=0 flushed=0 segments=0 size=0 epochs=none\n\
+         1 files, 0 expectations, 0 failed\n"
+    );
+}
