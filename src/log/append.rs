@@ -429,11 +429,9 @@ fn validate(batch: &Batch, origin: Origin, config: &LogConfig, now_ms: i64) -> R
     }
     let mut max_timestamp = NO_TIMESTAMP;
     let mut errors = Vec::new();
-    let mut found = 0;
-    for record in batch.records() {
-        errors.extend(validate_record(batch, &record, found, config, now_ms));
+    for (index, record) in batch.records().enumerate() {
+        errors.extend(validate_record(batch, &record, index as u32, config, now_ms));
         max_timestamp = max_timestamp.max(record.timestamp);
-        found += 1;
     }
     if !batch.check_records() {
         return Err(invalid_record(format!(

@@ -280,7 +280,7 @@ impl Log {
     /// As [`flush_all`](Self::flush_all), with the files of an empty active segment too, as at a clean stop.
     pub fn flush_with_active(&mut self, now_ms: i64) -> bool {
         let end = self.log_end_offset();
-        if end + 1 <= self.state.recovery_point {
+        if end < self.state.recovery_point {
             return false;
         }
         self.state.flush_segments(end + 1);
@@ -326,11 +326,7 @@ impl Log {
             .count();
         if due > 0 {
             let deleted = Arc::make_mut(&mut self.state.deleted);
-            let (gone, left) = std::mem::take(&mut deleted.tasks)
-                .into_iter()
-                .partition(|task| task.due_ms <= now_ms);
-            deleted.tasks = left;
-            for task in Vec::<Deletion>::from(gone) {
+            for task in deleted.tasks.extract_if(.., |task| task.due_ms <= now_ms) {
                 for name in &task.names {
                     deleted.files.remove(name);
                 }

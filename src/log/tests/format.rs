@@ -83,7 +83,7 @@ fn sizes_of_small_batches() {
         let record = Record::new(key.map(str::as_bytes), Some(value.as_bytes()), 0);
         assert!(
             Batch::size_upper_bound(&record)
-                >= Batch::build(&[record.clone()], None, Arc::default()).size_in_bytes() as usize
+                >= Batch::build(std::slice::from_ref(&record), None, Arc::default()).size_in_bytes() as usize
         );
         Batch::build(&[record], None, Arc::default()).size_in_bytes()
     };

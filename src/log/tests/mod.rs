@@ -2,6 +2,7 @@
 
 mod format;
 mod life;
+mod tables;
 
 use super::*;
 
@@ -48,6 +49,14 @@ impl Rig {
     fn try_append(&mut self, batch: &Batch) -> Result<Appended, Refusal> {
         self.log
             .append_as_leader(batch, 0, Origin::Client, &self.config, self.now)
+    }
+
+    fn clone_rig(&self) -> Rig {
+        Rig {
+            log: self.log.clone(),
+            config: self.config.clone(),
+            now: self.now,
+        }
     }
 
     fn bases(&self) -> Vec<i64> {
