@@ -13,23 +13,43 @@ use highwater::config::ProducerConfig;
 fn main() {
     println!("{:<58} {:>12} {:>12}", "measured", "found", "at most");
     let world = settled(2);
-    report("step + clone + fingerprint, 3 brokers, 2 records", explored(&world), Duration::from_micros(5));
+    report(
+        "step + clone + fingerprint, 3 brokers, 2 records",
+        explored(&world),
+        Duration::from_micros(5),
+    );
     let (median, worst) = stepped(1_000);
     report("step, median, 1,000 records", median, Duration::from_micros(10));
-    report("step, 99th percentile, 1,000 records", worst, Duration::from_micros(100));
-    report("100,000 records of 100 bytes, acks=all, 3 brokers", bulk(100_000), Duration::from_millis(500));
+    report(
+        "step, 99th percentile, 1,000 records",
+        worst,
+        Duration::from_micros(100),
+    );
+    report(
+        "100,000 records of 100 bytes, acks=all, 3 brokers",
+        bulk(100_000),
+        Duration::from_millis(500),
+    );
 }
 
 fn report(what: &str, found: Duration, budget: Duration) {
     let mark = if found > budget { "  over" } else { "" };
-    println!("{what:<58} {:>12} {:>12}{mark}", format!("{found:.2?}"), format!("{budget:.0?}"));
+    println!(
+        "{what:<58} {:>12} {:>12}{mark}",
+        format!("{found:.2?}"),
+        format!("{budget:.0?}")
+    );
 }
 
 /// Three brokers, one partition on all of them, one producer with Kafka's defaults.
 fn cluster() -> World {
     let mut world = World::new(Setup::default());
     let replicas = vec![(1..=3).map(BrokerId).collect()];
-    let topic = Input::CreateTopic { name: "t".into(), assignment: replicas, config: Vec::new() };
+    let topic = Input::CreateTopic {
+        name: "t".into(),
+        assignment: replicas,
+        config: Vec::new(),
+    };
     let producer = Input::AddProducer("app".into(), Box::new(ProducerConfig::default()));
     for input in [topic, producer] {
         step(&mut world, input, &mut Silent).expect("the set-up applies");
