@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use crate::cluster::act;
 use crate::cluster::actor::{Cx, Effect, Timer, TimerKind};
+use crate::cluster::broker::Broker;
+use crate::cluster::client::Client;
+use crate::cluster::controller_node::ControllerNode;
 use crate::cluster::event::{Cause, Event, LostBy, Sink, What};
 use crate::cluster::fault::{self, Notice};
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
@@ -16,7 +19,8 @@ use crate::cluster::input::{Input, Pending, Refused};
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
-use crate::cluster::world::World;
+use crate::cluster::tracked::Tracked;
+use crate::cluster::world::{Model, World};
 
 /// Performs one input.
 ///
@@ -227,11 +231,7 @@ impl Doing<'_> {
     }
 
     /// Lets a broker act, then does what it asked for. If its process ended by that, its peers notice.
-    pub fn with_broker<R>(
-        &mut self,
-        id: BrokerId,
-        act: impl FnOnce(&mut crate::cluster::broker::Broker, &mut Cx<'_>) -> R,
-    ) -> R {
+    pub fn with_broker<R>(&mut self, id: BrokerId, act: impl FnOnce(&mut Broker, &mut Cx<'_>) -> R) -> R {
         let runs = |world: &World| world.broker(id).is_some_and(|b| b.is_running());
         let ran = runs(self.world);
         let done = self.let_broker(id, act);
@@ -242,63 +242,32 @@ impl Doing<'_> {
     }
 
     /// Lets a broker act, then does what it asked for.
-    pub fn let_broker<R>(
-        &mut self,
-        id: BrokerId,
-        act: impl FnOnce(&mut crate::cluster::broker::Broker, &mut Cx<'_>) -> R,
-    ) -> R {
-        let node = Node::Broker(id);
-        let reach = self.world.reach(node);
-        let model = &mut self.world.model;
-        let settings = Arc::clone(&model.settings);
-        let mut cx = Cx {
-            me: node,
-            now: model.now,
-            settings: &settings,
-            rules: model.rules,
-            reach: &reach,
-            effects: &mut self.effects,
-            events: self.events.as_deref_mut(),
-        };
-        let done = act(model.brokers[usize::from(id.0) - 1].make_mut(), &mut cx);
-        self.apply(node);
-        done
+    pub fn let_broker<R>(&mut self, id: BrokerId, act: impl FnOnce(&mut Broker, &mut Cx<'_>) -> R) -> R {
+        self.let_act(Node::Broker(id), |model| &mut model.brokers[usize::from(id.0) - 1], act)
     }
 
     /// Lets a client act, then does what it asked for.
-    pub fn with_client<R>(
-        &mut self,
-        id: ClientId,
-        act: impl FnOnce(&mut crate::cluster::client::Client, &mut Cx<'_>) -> R,
-    ) -> R {
-        let node = Node::Client(id);
-        let reach = self.world.reach(node);
-        let model = &mut self.world.model;
-        let settings = Arc::clone(&model.settings);
-        let mut cx = Cx {
-            me: node,
-            now: model.now,
-            settings: &settings,
-            rules: model.rules,
-            reach: &reach,
-            effects: &mut self.effects,
-            events: self.events.as_deref_mut(),
-        };
-        let done = act(model.clients[usize::from(id.0)].make_mut(), &mut cx);
-        self.apply(node);
-        done
+    pub fn with_client<R>(&mut self, id: ClientId, act: impl FnOnce(&mut Client, &mut Cx<'_>) -> R) -> R {
+        self.let_act(Node::Client(id), |model| &mut model.clients[usize::from(id.0)], act)
     }
 
     /// Lets the controller act, then does what it asked for.
-    pub fn with_controller<R>(
+    pub fn with_controller<R>(&mut self, act: impl FnOnce(&mut ControllerNode, &mut Cx<'_>) -> R) -> R {
+        self.let_act(Node::Controller, |model| &mut model.controller, act)
+    }
+
+    /// Lets an actor change itself, then does what it asked for.
+    fn let_act<A: Clone, R>(
         &mut self,
-        act: impl FnOnce(&mut crate::cluster::controller_node::ControllerNode, &mut Cx<'_>) -> R,
+        me: Node,
+        part: impl FnOnce(&mut Model) -> &mut Tracked<A>,
+        act: impl FnOnce(&mut A, &mut Cx<'_>) -> R,
     ) -> R {
-        let reach = self.world.reach(Node::Controller);
+        let reach = self.world.reach(me);
         let model = &mut self.world.model;
         let settings = Arc::clone(&model.settings);
         let mut cx = Cx {
-            me: Node::Controller,
+            me,
             now: model.now,
             settings: &settings,
             rules: model.rules,
@@ -306,8 +275,8 @@ impl Doing<'_> {
             effects: &mut self.effects,
             events: self.events.as_deref_mut(),
         };
-        let done = act(model.controller.make_mut(), &mut cx);
-        self.apply(Node::Controller);
+        let done = act(part(model).make_mut(), &mut cx);
+        self.apply(me);
         done
     }
 
