@@ -40,25 +40,25 @@ rules! {
     Clock "clock" "A timer fires when its time has come." "SystemTimer, KafkaScheduler" "";
 
     // Producer.
-    PartitionKey "producer.partition.key" "A key always goes to the same partition: murmur2 of its bytes, modulo the number of partitions." "BuiltInPartitioner.partitionForKey" "";
-    PartitionSticky "producer.partition.sticky" "A record without a key joins the partition of the moment, which changes after batch.size bytes." "BuiltInPartitioner.updatePartitionInfo (KIP-794)" "";
-    PartitionGiven "producer.partition.given" "The application chose the partition." "KafkaProducer.partition" "";
-    Linger "producer.linger" "A batch leaves when it is full or has waited linger.ms." "RecordAccumulator.ready" "";
-    InFlight "producer.in-flight" "At most max.in.flight.requests.per.connection requests wait for an answer from one broker." "InFlightRequests.canSendMore" "";
-    Idempotence "producer.idempotence" "Each batch carries producer id, epoch and sequence, so that a retry is recognised." "TransactionManager, KIP-98" "";
-    SendAcks0 "acks.none" "acks=0: the record counts as sent when it leaves; no answer ever comes." "Sender.sendProduceRequest" "";
-    Retry "producer.retry" "A retriable error is tried again after a back-off, with fresh metadata, until delivery.timeout.ms." "Sender.canRetry, ProducerConfig" "";
-    Expire "producer.delivery-timeout" "A record that is not decided within delivery.timeout.ms fails." "ProducerBatch.hasReachedDeliveryTimeout" "";
-    ClientTimeout "client.request-timeout" "A request without an answer within request.timeout.ms fails, and the connection is closed." "NetworkClient.handleTimedOutRequests" "";
-    ClientMetadata "client.metadata" "A client asks any broker it reaches for the leaders, and goes to the one it is told." "Metadata, NetworkClient.DefaultMetadataUpdater" "";
-    TellAcked "producer.acknowledged" "The application is told the offset that the leader's answer carries." "ProducerBatch.complete" "";
-    TellFailed "producer.failed" "The application is told an error: whether the record is in the log it does not learn." "ProducerBatch.completeExceptionally" "";
+    PartitionKey "producer.partition.key" "A key always goes to the same partition: murmur2 of its bytes, modulo the number of partitions." "BuiltInPartitioner.partitionForKey" "recordings/partitioner";
+    PartitionSticky "producer.partition.sticky" "A record without a key joins the partition of the moment, which changes after batch.size bytes." "BuiltInPartitioner.updatePartitionInfo (KIP-794)" "recordings/partitioner";
+    PartitionGiven "producer.partition.given" "The application chose the partition." "KafkaProducer.partition" "client: a_request_takes_the_first_batch_of_every_partition_of_its_broker";
+    Linger "producer.linger" "A batch leaves when it is full or has waited linger.ms." "RecordAccumulator.ready" "client: linger_and_the_delivery_time_out_are_needed";
+    InFlight "producer.in-flight" "At most max.in.flight.requests.per.connection requests wait for an answer from one broker." "InFlightRequests.canSendMore" "client: each_guard_of_the_producer_is_needed";
+    Idempotence "producer.idempotence" "Each batch carries producer id, epoch and sequence, so that a retry is recognised." "TransactionManager, KIP-98" "client: each_guard_of_the_producer_is_needed";
+    SendAcks0 "acks.none" "acks=0: the record counts as sent when it leaves; no answer ever comes." "Sender.sendProduceRequest" "stories/c45b-acks0-lost-on-the-wire";
+    Retry "producer.retry" "A retriable error is tried again after a back-off, with fresh metadata, until delivery.timeout.ms." "Sender.canRetry, ProducerConfig" "client: each_guard_of_the_producer_is_needed";
+    Expire "producer.delivery-timeout" "A record that is not decided within delivery.timeout.ms fails." "ProducerBatch.hasReachedDeliveryTimeout" "client: linger_and_the_delivery_time_out_are_needed";
+    ClientTimeout "client.request-timeout" "A request without an answer within request.timeout.ms fails, and the connection is closed." "NetworkClient.handleTimedOutRequests" "stories/c80-lost-answer-without-idempotence";
+    ClientMetadata "client.metadata" "A client asks any broker it reaches for the leaders, and goes to the one it is told." "Metadata, NetworkClient.DefaultMetadataUpdater" "client: the_producer_follows_the_leader";
+    TellAcked "producer.acknowledged" "The application is told the offset that the leader's answer carries." "ProducerBatch.complete" "stories/c43-acks1-leader-dies-before-replication";
+    TellFailed "producer.failed" "The application is told an error: whether the record is in the log it does not learn." "ProducerBatch.completeExceptionally" "stories/c87-failed-but-there";
 
     // Consumer.
-    ConsumerRead "consumer.read" "A consumer reads below the high watermark, and reading takes nothing away." "CompletedFetch, FetchIsolation.HIGH_WATERMARK" "";
-    ConsumerReset "consumer.reset" "Without a valid position auto.offset.reset decides where reading begins." "OffsetFetcher.resetPositionsIfNeeded" "";
-    ConsumerSeek "consumer.seek" "A seek moves the consumer's own position and nobody else's." "SubscriptionState.seek" "";
-    ConsumerEpoch "consumer.epoch" "After a leader change a consumer checks its position against the end of the epoch it last read." "OffsetFetcher.validatePositionsIfNeeded (KIP-320)" "";
+    ConsumerRead "consumer.read" "A consumer reads below the high watermark, and reading takes nothing away." "CompletedFetch, FetchIsolation.HIGH_WATERMARK" "client: a_consumer_reads_what_is_committed_and_goes_on_at_the_next_leader";
+    ConsumerReset "consumer.reset" "Without a valid position auto.offset.reset decides where reading begins." "OffsetFetcher.resetPositionsIfNeeded" "client: out_of_range_is_for_the_reset_policy";
+    ConsumerSeek "consumer.seek" "A seek moves the consumer's own position and nobody else's." "SubscriptionState.seek" "client: latest_skips_what_is_there_and_seek_rewinds";
+    ConsumerEpoch "consumer.epoch" "After a leader change a consumer checks its position against the end of the epoch it last read." "OffsetFetcher.validatePositionsIfNeeded (KIP-320)" "client: a_consumer_whose_records_were_lost_goes_on_where_the_logs_part";
 
     // Leader.
     AppendLeader "log.append.leader" "The leader gives the next offsets, stamps its epoch and writes to the page cache." "UnifiedLog.appendAsLeader, LogValidator" "";

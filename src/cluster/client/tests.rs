@@ -6,6 +6,7 @@ use crate::cluster::event::{Outcome, ReadError, What};
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
 use crate::cluster::input::{Destination, Input, Polls, Refused, SeekTo, Send, Template};
 use crate::cluster::message::{MessageKind, OffsetSpec};
+use crate::cluster::rules::{Rule, Rules};
 use crate::cluster::settings::Micros;
 use crate::cluster::world::{Setup, World};
 use crate::cluster::{Event, step};
@@ -26,11 +27,16 @@ struct Run {
 
 impl Run {
     fn new(brokers: usize, config: &[(&str, &str)]) -> Run {
+        Run::under(Rules::default(), brokers, config)
+    }
+
+    fn under(rules: Rules, brokers: usize, config: &[(&str, &str)]) -> Run {
         let brokers = vec![BrokerConfig::default(); brokers];
         let replicas: Vec<BrokerId> = (1..=brokers.len() as u16).map(BrokerId).collect();
         let mut run = Run {
             world: World::new(Setup {
                 brokers,
+                rules,
                 ..Setup::default()
             }),
             events: Vec::new(),
@@ -579,4 +585,82 @@ fn without_a_position_and_a_policy_the_application_gets_an_error() {
 
 fn position(run: &Run, consumer: ClientId) -> Option<i64> {
     run.world.client(consumer).and_then(|client| client.position(T0))
+}
+
+#[test]
+fn a_consumer_whose_records_were_lost_goes_on_where_the_logs_part() {
+    // Five records everywhere, five more on the leader only, which dies; the other one leads with five, uncleanly.
+    let story = |rules| {
+        let mut run = Run::under(rules, 2, &[("unclean.leader.election.enable", "true")]);
+        let p = run.producer(&[("acks", "1")]);
+        let c = run.consumer(&[("auto.offset.reset", "earliest")], Polls::ByItself);
+        run.send(p, "m{n}", 5);
+        run.run_for(2_000 * MS);
+        let (one, two) = (Node::Broker(BrokerId(1)), Node::Broker(BrokerId(2)));
+        run.act(Input::Cut(vec![(one, two), (two, one)]));
+        run.send(p, "x{n}", 5);
+        run.run_for(60_000 * MS);
+        assert_eq!(run.read(c), (1..=10).collect::<Vec<u32>>());
+        run.act(Input::Kill(BrokerId(1)));
+        run.run_for(60_000 * MS);
+        run.send(p, "new", 1);
+        run.run_for(2_000 * MS);
+        run.read(c)[10..].to_vec()
+    };
+    assert_eq!(story(Rules::default()), [11]);
+    // Without the check the position is out of range, and the policy begins anew.
+    assert_eq!(
+        story(Rules::default().without(Rule::ConsumerEpoch)),
+        [1, 2, 3, 4, 5, 11]
+    );
+}
+
+#[test]
+fn each_guard_of_the_producer_is_needed() {
+    // What the log holds after a lost answer or request, with two records sent one by one.
+    let story = |rules: Rules, kind, config: &[(&'static str, &'static str)]| {
+        let mut run = Run::under(rules, 1, &[]);
+        let p = run.producer(&plain(config));
+        lose(&mut run, kind, 1);
+        run.send(p, "a", 1);
+        run.send(p, "b", 1);
+        run.run_for(200_000 * MS);
+        (run.log(1), run.world.undecided())
+    };
+    let all = Rules::default();
+    let lost_answer = |rules| story(rules, MessageKind::ProduceResponse, &[]);
+    assert_eq!(lost_answer(all), (vec![1, 2], 0));
+    assert_eq!(lost_answer(all.without(Rule::Idempotence)), (vec![1, 2, 1], 0));
+    let one = [
+        ("max.in.flight.requests.per.connection", "1"),
+        ("enable.idempotence", "false"),
+    ];
+    let lost_request = |rules| story(rules, MessageKind::Produce, &one);
+    assert_eq!(lost_request(all), (vec![1, 2], 0));
+    assert_eq!(lost_request(all.without(Rule::InFlight)), (vec![2, 1], 0));
+    assert_eq!(lost_request(all.without(Rule::Retry)), (vec![2], 0));
+}
+
+#[test]
+fn linger_and_the_delivery_time_out_are_needed() {
+    let requests = |rules| {
+        let mut run = Run::under(rules, 1, &[]);
+        let p = run.producer(&[]);
+        run.send(p, "a", 1);
+        run.run_for(MS);
+        run.send(p, "b", 1);
+        run.until_acked();
+        run.requests().len()
+    };
+    let without = |rule| Rules::default().without(rule);
+    assert_eq!((requests(Rules::default()), requests(without(Rule::Linger))), (1, 2));
+    let undecided = |rules| {
+        let mut run = Run::under(rules, 1, &[]);
+        let p = run.producer(&[]);
+        run.act(Input::Kill(BrokerId(1)));
+        run.send(p, "a", 1);
+        run.run_for(200_000 * MS);
+        run.world.undecided()
+    };
+    assert_eq!((undecided(Rules::default()), undecided(without(Rule::Expire))), (0, 1));
 }

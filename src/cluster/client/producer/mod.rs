@@ -450,12 +450,8 @@ impl Producer {
             let due = since + micros(self.config.max_block_ms);
             deadlines.insert(Timer::of(TimerKind::Handover), due);
         }
-        if let Some(created) = self.batches.oldest() {
-            earliest(
-                &mut deadlines,
-                Timer::of(TimerKind::Delivery),
-                created + micros(self.config.delivery_timeout_ms),
-            );
+        if let Some((created, lifetime)) = self.batches.oldest().zip(self.lifetime(cx)) {
+            earliest(&mut deadlines, Timer::of(TimerKind::Delivery), created + lifetime);
         }
         let mut wanted = Vec::new();
         for (tp, ..) in self.accumulator.heads() {

@@ -3,13 +3,12 @@
 //! Mirrors `Sender.completeBatch`, `canRetry`, `failBatch` and the expiry of batches. An error answer never says that the
 //! record is not in the log: the application learns a failure, the ledger the truth.
 
-use std::sync::Arc;
-
 use crate::cluster::actor::Cx;
 use crate::cluster::event::{Outcome, Tag, What};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::message::ProduceResult;
 use crate::cluster::rules::Rule;
+use crate::cluster::settings::Micros;
 use crate::log::Errors;
 
 use super::super::backoff::micros;
@@ -79,7 +78,8 @@ impl Producer {
             self.split(id, cx);
             return;
         }
-        let expired = batch.created + micros(self.config.delivery_timeout_ms) <= cx.now;
+        let created = batch.created;
+        let expired = self.lifetime(cx).is_some_and(|lifetime| created + lifetime <= cx.now);
         if !expired && self.can_retry(id, error, cx) {
             self.retry(id, error, cx);
             return;
@@ -158,16 +158,21 @@ impl Producer {
         }
     }
 
+    /// How long a batch may take to be decided.
+    pub(super) fn lifetime(&self, cx: &Cx) -> Option<Micros> {
+        cx.holds(Rule::Expire).then(|| micros(self.config.delivery_timeout_ms))
+    }
+
     /// Gives up what was not decided within `delivery.timeout.ms`, on the wire or not.
     pub(super) fn expire(&mut self, cx: &mut Cx) {
-        let Some(limit) = cx.now.checked_sub(micros(self.config.delivery_timeout_ms)) else {
+        let Some(limit) = self.lifetime(cx).and_then(|lifetime| cx.now.checked_sub(lifetime)) else {
             return;
         };
         if self.batches.oldest().is_none_or(|created| created > limit) {
             return;
         }
         for id in self.batches.created_by(limit) {
-            let Some(batch): Option<Arc<ProducerBatch>> = self.batches.remove(id) else {
+            let Some(batch) = self.batches.remove(id) else {
                 continue;
             };
             self.accumulator.remove(batch.partition, id);
