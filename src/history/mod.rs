@@ -5,10 +5,13 @@
 //! is dropped, so that memory stays bounded and a seek replays a few hundred steps at most.
 //!
 //! Position `n` is the moment after the first `n` inputs; position 0 is the beginning. An act in the past cuts the future
-//! off and says so ([`CutNotice`]); [`History::undo_cut`] brings it back. Deliberately absent: text,
-//! and branches, of which only the latest cut is kept.
+//! off and says so ([`CutNotice`]); [`History::undo_cut`] brings it back. A script is played on a
+//! history by [`playback`]. Deliberately absent: text, and branches, of which only the latest cut is kept.
 
 pub mod mark;
+pub mod playback;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,6 +19,7 @@ use crate::cluster::{Event, Input, Refused, Tag, World, step};
 use crate::ledger::Ledger;
 
 pub use mark::Mark;
+pub use playback::{Playback, Stepped};
 
 /// Checkpoints kept; at one more every other one is dropped.
 const CHECKPOINTS: usize = 64;
@@ -126,6 +130,11 @@ impl History {
         self.inputs.len()
     }
 
+    /// How many snapshots are kept.
+    pub fn checkpoints(&self) -> usize {
+        self.checkpoints.len()
+    }
+
     /// Whether nothing has been done yet.
     pub fn is_empty(&self) -> bool {
         self.inputs.is_empty()
@@ -184,12 +193,12 @@ impl History {
         }
         // The step that leads to the position is always performed, so that its events are at hand.
         let nearest = self.checkpoints.range(..position.max(1)).next_back();
-        if let Some((&at, moment)) = nearest {
-            if position < self.position || at > self.position {
-                self.now = moment.clone();
-                self.position = at;
-                self.events.clear();
-            }
+        if let Some((&at, moment)) = nearest
+            && (position < self.position || at > self.position)
+        {
+            self.now = moment.clone();
+            self.position = at;
+            self.events.clear();
         }
         while self.position < position {
             if !self.forward() {

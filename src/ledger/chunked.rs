@@ -68,7 +68,7 @@ impl<T: Clone> Chunked<T> {
 
     /// Adds an item behind.
     pub fn push(&mut self, item: T) {
-        if (self.end - self.base) % CHUNK == 0 {
+        if (self.end - self.base).is_multiple_of(CHUNK) {
             self.chunks.push(Arc::new(Vec::with_capacity(CHUNK)));
         }
         if let Some(chunk) = self.chunks.last_mut() {

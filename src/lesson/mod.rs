@@ -11,15 +11,19 @@ pub mod blocks;
 pub mod compile;
 pub mod fault;
 pub mod front;
+pub mod library;
 pub mod markdown;
 pub mod misconception;
 pub mod progress;
+pub mod replay;
 
 pub use compile::{Choice, Kind, Lesson, Part, Prediction, Puzzle, Run, Stop, Words};
 pub use fault::Fault;
+pub use library::{LIBRARY, Source};
 pub use markdown::{Block, Span};
 pub use misconception::Misconception;
 #[cfg(test)]
 mod tests;
 
 pub use progress::{Answered, LessonProgress, Progress, Restored};
+pub use replay::{Answer, Replayed, caption};

@@ -1,6 +1,9 @@
 //! The lesson format: what a file says, and every mistake with its line and remedy.
 
 use super::*;
+use crate::history::{Playback, Stepped};
+use crate::scenario::ast::Statement;
+use crate::scenario::{Names, parse_statement};
 
 /// A small lesson that uses every kind of block.
 const SMALL: &str = r#"---
@@ -268,4 +271,77 @@ fn every_misconception_has_its_id() {
         let id = format!("M{number:02}");
         assert_eq!(Misconception::from_id(&id).map(Misconception::id), Some(id.as_str()));
     }
+}
+
+/// Every lesson of the library, played from end to end.
+#[test]
+fn the_lessons_keep_their_word() {
+    for source in LIBRARY {
+        let lesson = match source.lesson() {
+            Ok(lesson) => lesson,
+            Err(faults) => panic!("{}:\n{}", source.slug, listed(&faults)),
+        };
+        if let Err(faults) = lesson.replay() {
+            panic!("{}:\n{}", source.slug, listed(&faults));
+        }
+    }
+}
+
+fn listed(faults: &[Fault]) -> String {
+    faults.iter().map(|fault| format!("  {fault}\n")).collect()
+}
+
+#[test]
+fn every_lesson_ends_with_its_puzzle_and_what_is_otherwise_in_a_real_cluster() {
+    for (at, source) in LIBRARY.iter().enumerate() {
+        let lesson = source.lesson().expect("it is well-formed");
+        assert_eq!(lesson.puzzle().is_some(), at > 0, "{}", source.slug);
+        assert!(
+            lesson.parts.iter().any(|part| matches!(part, Part::Real(_))),
+            "{}",
+            source.slug
+        );
+        assert!(lesson.predictions().count() >= 1, "{}", source.slug);
+        let number = format!("{:02}-", lesson.front.number);
+        assert!(source.slug.starts_with(&number), "{} has number {number}", source.slug);
+    }
+}
+
+/// The landing scene's promise: whenever the leader is killed, acks=1 loses a payment and acks=all loses none.
+#[test]
+fn killing_the_leader_at_any_step_costs_a_payment_with_acks_1_and_none_with_acks_all() {
+    for (acks, loses) in [("acks=1", true), ("acks=all", false)] {
+        let lesson = Lesson::parse(&LIBRARY[0].text.replace("acks=1 linger", &format!("{acks} linger")));
+        let lesson = lesson.expect("it is well-formed");
+        // The scene in which payments are taken; behind its end time simply goes on.
+        let mut script = lesson.script(0);
+        script.lines.truncate(lesson.stops[1].done);
+        let mut playback = Playback::new(script).expect("it begins");
+        playback.play_to(lesson.stops[0].done);
+        let mut tried = 0;
+        while playback.world().now() < 1_600_000 {
+            let mut other = playback.clone();
+            other.act(said("kill 1")).expect("it is up");
+            let elected = other.let_pass(said("run until leader payments-0 = 2"));
+            assert_eq!(elected, Ok(Stepped::Moved));
+            let lost = other.ledger().lost_count(other.world());
+            assert_eq!(
+                lost > 0,
+                loses,
+                "{acks}, killed at {} us: {lost} lost",
+                playback.world().now()
+            );
+            tried += 1;
+            assert_eq!(playback.step(), Stepped::Moved);
+        }
+        assert!(tried > 40, "{tried} steps");
+    }
+}
+
+fn said(text: &str) -> Statement {
+    let mut names = Names::default();
+    for line in ["brokers 3", "topic payments replicas=3"] {
+        names.declare(&parse_statement(line, &Names::default()).expect("well-formed"));
+    }
+    parse_statement(text, &names).expect("well-formed")
 }

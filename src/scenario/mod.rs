@@ -25,6 +25,7 @@ pub use parse::{parse, parse_statement};
 pub use player::{Next, Player, Stop};
 pub use run::{Failure, Report, Run};
 pub use setup::setup;
+pub use translate::inputs;
 
 #[cfg(test)]
 mod tests;

@@ -108,10 +108,25 @@ impl Player {
         self.script.lines.get(self.at).map(|line| line.number)
     }
 
+    /// The index of the statement that is under way or comes next.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Whether inputs of an act are left that belong together with the latest one.
+    pub fn is_under_way(&self) -> bool {
+        matches!(&self.progress, Progress::Acting(inputs) if !inputs.is_empty())
+    }
+
     /// What comes next in this world. The input that is returned is to be performed before the next call.
     pub fn next(&mut self, world: &World, ledger: &Ledger) -> Next {
+        self.next_before(usize::MAX, world, ledger)
+    }
+
+    /// As [`next`](Self::next), finished when the statement at this index is reached.
+    pub fn next_before(&mut self, end: usize, world: &World, ledger: &Ledger) -> Next {
         let script = Arc::clone(&self.script);
-        let Some(Line { number, statement }) = script.lines.get(self.at) else {
+        let Some(Line { number, statement }) = script.lines.get(self.at).filter(|_| self.at < end) else {
             return Next::Finished;
         };
         match self.advance(statement, world, ledger) {

@@ -1,0 +1,457 @@
+//! A script played on a history: forward one visible step at a time, back, anywhere; and somebody may act in between.
+//!
+//! The script's next input comes from the scenario's [`Player`], a place in the script that is kept for every position. So
+//! after going back the script goes on from there as it did before, and after an act of somebody's own it goes on in the
+//! world that the act has made. What was done can be printed as a scenario that leads to the same state.
+//!
+//! Deliberately absent: speed and clocks; whoever plays says when the next step comes.
+
+use std::sync::Arc;
+
+use super::{Acted, CutNotice, History};
+use crate::cluster::{Input, Refused, Silent, World, step};
+use crate::ledger::Ledger;
+use crate::scenario::ast::{Line, Micros, Script, Statement};
+use crate::scenario::{Next, Player, Stop, inputs, setup};
+
+/// Why an input was performed.
+#[derive(Clone, Debug, PartialEq)]
+enum Origin {
+    /// For the statement at this index of the script.
+    Script(usize),
+    /// Somebody did this, as the act of this number.
+    Own(usize, Arc<Statement>),
+    /// The script had ended and time went on.
+    Beyond,
+}
+
+/// What a step came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stepped {
+    /// The world has moved on.
+    Moved,
+    /// The script cannot go on at this line.
+    Stopped(u32, Stop),
+    /// Nothing is left: the script has ended and the world is quiet.
+    AtRest,
+}
+
+/// A script on a history.
+#[derive(Clone)]
+pub struct Playback {
+    history: History,
+    script: Arc<Script>,
+    /// The place in the script at every position.
+    places: Vec<Player>,
+    /// Why the input that leads from each position to the next was performed.
+    origins: Vec<Origin>,
+    /// Places and origins behind the latest cut.
+    cut: Option<(Vec<Player>, Vec<Origin>)>,
+    /// Acts of somebody's own so far, those that were undone among them.
+    own: usize,
+}
+
+impl Playback {
+    /// At the beginning of a script, after the statements that set the world up.
+    ///
+    /// # Errors
+    /// The first statement of the beginning that cannot apply, with its line.
+    pub fn new(script: Script) -> Result<Playback, (u32, Refused)> {
+        let (setup, used) = setup(&script)?;
+        let script = Arc::new(script);
+        let first = Player::new(Arc::clone(&script), used);
+        Ok(Playback {
+            history: History::new(World::new(setup)),
+            script,
+            places: vec![first],
+            origins: Vec::new(),
+            cut: None,
+            own: 0,
+        })
+    }
+
+    /// The run: where it stands, its marks, its events.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The world at the present position.
+    pub fn world(&self) -> &World {
+        self.history.world()
+    }
+
+    /// The ledger at the present position.
+    pub fn ledger(&self) -> &Ledger {
+        self.history.ledger()
+    }
+
+    /// The script.
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// The line of the script whose statement is under way or comes next; `None` behind its end.
+    pub fn line(&self) -> Option<u32> {
+        self.place().line()
+    }
+
+    /// One visible step forward: what was done here before, or else what the script says, or else what is pending.
+    pub fn step(&mut self) -> Stepped {
+        if !self.history.at_end() {
+            self.seek(self.history.position() + 1);
+            return Stepped::Moved;
+        }
+        match self.advance(usize::MAX) {
+            Some(stepped) => stepped,
+            None if self.world().is_quiet() || self.world().next().is_none() => Stepped::AtRest,
+            None => {
+                let place = self.place().clone();
+                self.perform(Input::Next, Origin::Beyond, place)
+                    .map_or(Stepped::AtRest, |_| Stepped::Moved)
+            }
+        }
+    }
+
+    /// Goes to where so many statements of the script are done, and plays as far as that if it was not played yet.
+    pub fn play_to(&mut self, statements: usize) -> Stepped {
+        let is_behind = |origin: &Origin| matches!(origin, Origin::Script(index) if *index >= statements);
+        if self.origins.iter().any(is_behind) {
+            let last = self
+                .origins
+                .iter()
+                .rposition(|origin| matches!(origin, Origin::Script(index) if *index < statements));
+            self.history.seek(last.map_or(0, |at| at + 1));
+            return Stepped::Moved;
+        }
+        self.history.seek(self.history.len());
+        loop {
+            match self.advance(statements) {
+                Some(Stepped::Moved) => {}
+                Some(stopped) => return stopped,
+                None => return Stepped::Moved,
+            }
+        }
+    }
+
+    /// One step back; says whether there was one.
+    pub fn back(&mut self) -> bool {
+        let mut position = self.history.position();
+        while position > 0 {
+            position -= 1;
+            if !self.is_within_an_act(position) {
+                return self.history.seek(position);
+            }
+        }
+        false
+    }
+
+    /// Goes to a position, or to the end of the act in whose middle it lies; says whether it exists.
+    pub fn seek(&mut self, position: usize) -> bool {
+        let mut position = position;
+        while self.is_within_an_act(position) {
+            position += 1;
+        }
+        self.history.seek(position)
+    }
+
+    /// Somebody does something of their own now. The future is cut off if there was one; the script goes on from here.
+    ///
+    /// # Errors
+    /// A statement that cannot apply is refused as a whole, and everything stays as it was.
+    pub fn act(&mut self, statement: Statement) -> Result<Acted, Refused> {
+        let all = inputs(&statement, self.world())?;
+        if all.is_empty() {
+            return Err(Refused::new(
+                "this is nothing that can be done by itself",
+                "use an act, such as 'kill 1'",
+            ));
+        }
+        try_all(&all, self.world())?;
+        let statement = Arc::new(statement);
+        let place = self.place().clone();
+        self.own += 1;
+        let own = self.own;
+        let mut acted = Acted { cut: None };
+        for input in all {
+            let done = self.perform(input, Origin::Own(own, Arc::clone(&statement)), place.clone())?;
+            acted.cut = acted.cut.or(done.cut);
+        }
+        Ok(acted)
+    }
+
+    /// Lets time pass beyond or within the script, as a statement of time says (`run for 10s`).
+    ///
+    /// # Errors
+    /// A statement that is no time, or time that cannot pass so.
+    pub fn let_pass(&mut self, statement: Statement) -> Result<Stepped, Refused> {
+        if !is_time(&statement) {
+            return Err(Refused::new(
+                "this is no time that could pass",
+                "use 'run for', 'run to', 'run until' or 'step'",
+            ));
+        }
+        let script = Script {
+            lines: vec![Line {
+                number: 1,
+                statement: statement.clone(),
+            }],
+            trace: None,
+        };
+        let mut clock = Player::new(Arc::new(script), 0);
+        let statement = Arc::new(statement);
+        let place = self.place().clone();
+        self.own += 1;
+        let own = self.own;
+        loop {
+            match clock.next(self.world(), self.ledger()) {
+                Next::Perform(_, input) => {
+                    self.perform(input, Origin::Own(own, Arc::clone(&statement)), place.clone())?;
+                }
+                Next::Stopped(line, stop) => return Ok(Stepped::Stopped(line, stop)),
+                Next::Judged(..) | Next::Passed(_) => {}
+                Next::Finished => return Ok(Stepped::Moved),
+            }
+        }
+    }
+
+    /// What somebody did of their own up to the present position, in order; time that they let pass is left out.
+    pub fn own_acts(&self) -> Vec<&Statement> {
+        let mut last = None;
+        let mut acts = Vec::new();
+        for origin in &self.origins[..self.history.position().min(self.origins.len())] {
+            match origin {
+                Origin::Own(number, statement) if last != Some(*number) && !is_time(statement) => {
+                    last = Some(*number);
+                    acts.push(&**statement);
+                }
+                _ => {}
+            }
+        }
+        acts
+    }
+
+    /// The latest cut that can be undone.
+    pub fn cut_notice(&self) -> Option<CutNotice> {
+        self.history.cut_notice()
+    }
+
+    /// Brings back the future that was cut off last; undoing again brings back what was done since.
+    pub fn undo_cut(&mut self) -> bool {
+        let Some((places, origins)) = self.cut.take() else {
+            return false;
+        };
+        let Some(notice) = self.history.cut_notice() else {
+            return false;
+        };
+        let since = (self.places.split_off(notice.at + 1), self.origins.split_off(notice.at));
+        self.places.extend(places);
+        self.origins.extend(origins);
+        self.cut = (!since.1.is_empty()).then_some(since);
+        self.history.undo_cut()
+    }
+
+    /// The run up to the present position as a scenario: replayed from the beginning it leads to the same state.
+    pub fn to_script(&self) -> Script {
+        let position = self.history.position();
+        let mut printer = Printer::new(self);
+        let mut at = 0;
+        while let Some(origin) = self.origins.get(at).filter(|_| at < position) {
+            let same = self.origins[at..position].iter().take_while(|other| *other == origin);
+            let end = at + same.count();
+            printer.group(origin, at, end);
+            at = end;
+        }
+        printer.skip_to(self.place().at());
+        Script {
+            lines: printer.lines,
+            trace: None,
+        }
+    }
+
+    fn place(&self) -> &Player {
+        let at = self.history.position().min(self.places.len().saturating_sub(1));
+        &self.places[at]
+    }
+
+    /// Whether a position lies between two inputs of one act.
+    fn is_within_an_act(&self, position: usize) -> bool {
+        let Some((before, behind)) = position
+            .checked_sub(1)
+            .and_then(|at| self.origins.get(at).zip(self.origins.get(position)))
+        else {
+            return false;
+        };
+        before == behind && !self.is_time(before)
+    }
+
+    /// Whether inputs of this origin are steps of time, which may be told apart.
+    fn is_time(&self, origin: &Origin) -> bool {
+        match origin {
+            Origin::Script(index) => self
+                .script
+                .lines
+                .get(*index)
+                .is_some_and(|line| is_time(&line.statement)),
+            Origin::Own(_, statement) => is_time(statement),
+            Origin::Beyond => true,
+        }
+    }
+
+    /// One visible step of the script's first so many statements: an act with all its inputs, or one step of time; `None`
+    /// if they are done.
+    fn advance(&mut self, statements: usize) -> Option<Stepped> {
+        loop {
+            let mut place = self.place().clone();
+            match place.next_before(statements, self.world(), self.ledger()) {
+                Next::Perform(line, input) => {
+                    let origin = Origin::Script(place.at());
+                    let goes_on = !self.is_time(&origin) && place.is_under_way();
+                    match self.perform(input, origin, place) {
+                        Ok(_) if goes_on => {}
+                        Ok(_) => return Some(Stepped::Moved),
+                        Err(refused) => return Some(Stepped::Stopped(line, Stop::Refused(refused))),
+                    }
+                }
+                Next::Judged(..) | Next::Passed(_) => self.move_place(place),
+                Next::Stopped(line, stop) => return Some(Stepped::Stopped(line, stop)),
+                Next::Finished => {
+                    self.move_place(place);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Statements that took no input were passed.
+    fn move_place(&mut self, place: Player) {
+        let at = self.history.position();
+        if let Some(kept) = self.places.get_mut(at) {
+            *kept = place;
+        }
+    }
+
+    fn perform(&mut self, input: Input, origin: Origin, place: Player) -> Result<Acted, Refused> {
+        let (at, length) = (self.history.position(), self.history.len());
+        let acted = self.history.act(input)?;
+        if acted.cut.is_some() {
+            self.cut = Some((self.places.split_off(at + 1), self.origins.split_off(at)));
+        }
+        // An input that was performed here before is the same step again.
+        if acted.cut.is_some() || at == length {
+            self.places.push(place);
+            self.origins.push(origin);
+        }
+        Ok(acted)
+    }
+}
+
+/// Whether a statement is time, of which a part can pass.
+const fn is_time(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Step(_) | Statement::RunFor(_) | Statement::RunTo(_) | Statement::RunUntil { .. }
+    )
+}
+
+/// That all inputs of one act can be performed: it happens as a whole or not at all.
+fn try_all(inputs: &[Input], world: &World) -> Result<(), Refused> {
+    let mut trial = world.clone();
+    inputs
+        .iter()
+        .try_for_each(|input| step(&mut trial, input.clone(), &mut Silent))
+}
+
+/// Writes a run down.
+struct Printer<'a> {
+    of: &'a Playback,
+    lines: Vec<Line>,
+    /// The script's first statement that is not written yet.
+    next: usize,
+}
+
+impl<'a> Printer<'a> {
+    fn new(of: &'a Playback) -> Printer<'a> {
+        Printer {
+            of,
+            lines: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// The inputs between two positions, which have one origin.
+    fn group(&mut self, origin: &Origin, from: usize, to: usize) {
+        match origin {
+            Origin::Script(index) => {
+                self.skip_to(*index);
+                if self.next == *index && self.is_whole(*index, to) {
+                    self.skip_to(*index + 1);
+                } else {
+                    self.next = self.next.max(*index + 1);
+                    self.steps(from, to);
+                }
+            }
+            Origin::Own(_, statement) => {
+                self.skip_to(self.of.places.get(from).map_or(0, Player::at));
+                if is_time(statement) {
+                    self.steps(from, to);
+                } else {
+                    self.push((**statement).clone());
+                }
+            }
+            Origin::Beyond => {
+                self.skip_to(self.of.script.lines.len());
+                self.steps(from, to);
+            }
+        }
+    }
+
+    /// Writes the statements before an index as they stand.
+    fn skip_to(&mut self, index: usize) {
+        while self.next < index {
+            if let Some(line) = self.of.script.lines.get(self.next) {
+                self.push(line.statement.clone());
+            }
+            self.next += 1;
+        }
+    }
+
+    /// Whether all of a statement was performed when its inputs end at this position.
+    fn is_whole(&self, index: usize, to: usize) -> bool {
+        let origin = Origin::Script(index);
+        if !self.of.is_time(&origin) {
+            return true;
+        }
+        let position = self.of.history.position();
+        let place = self.of.places.get(to).map_or(0, Player::at);
+        match self.of.origins.get(to).filter(|_| to < position) {
+            Some(Origin::Script(_) | Origin::Beyond) => true,
+            Some(Origin::Own(..)) | None => place > index,
+        }
+    }
+
+    /// Steps of time, one by one.
+    fn steps(&mut self, from: usize, to: usize) {
+        let mut count = 0;
+        for input in &self.of.history.inputs()[from..to] {
+            if let Input::Wait(until) = input {
+                self.count(&mut count);
+                self.push(Statement::RunTo(Micros(i64::try_from(*until).unwrap_or(i64::MAX))));
+            } else {
+                count += 1;
+            }
+        }
+        self.count(&mut count);
+    }
+
+    fn count(&mut self, count: &mut u64) {
+        if *count > 0 {
+            self.push(Statement::Step(Some(*count)));
+        }
+        *count = 0;
+    }
+
+    fn push(&mut self, statement: Statement) {
+        let number = self.lines.len() as u32 + 1;
+        self.lines.push(Line { number, statement });
+    }
+}
