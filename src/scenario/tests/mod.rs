@@ -1,4 +1,5 @@
 //! The language: what is read, what is printed, what is refused and how.
 
+mod any_run;
 mod faults;
 mod round_trip;

@@ -37,7 +37,7 @@ fn replica() -> impl Strategy<Value = Replica> {
     (partition(), 1..10_u16).prop_map(|(partition, broker)| Replica { partition, broker })
 }
 
-fn brokers() -> impl Strategy<Value = Brokers> {
+pub(super) fn brokers() -> impl Strategy<Value = Brokers> {
     prop_oneof![
         prop::collection::vec(1..10_u16, 1..4).prop_map(Brokers::List),
         Just(Brokers::All),
@@ -48,7 +48,7 @@ fn replicas() -> impl Strategy<Value = Replicas> {
     (partition(), brokers()).prop_map(|(partition, brokers)| Replicas { partition, brokers })
 }
 
-fn node() -> impl Strategy<Value = Node> {
+pub(super) fn node() -> impl Strategy<Value = Node> {
     prop_oneof![
         Just(Node::Any),
         Just(Node::Controller),
@@ -145,7 +145,7 @@ fn sending() -> impl Strategy<Value = Sending> {
     )
 }
 
-fn act() -> impl Strategy<Value = Act> {
+pub(super) fn act() -> impl Strategy<Value = Act> {
     let reader = || "reader".to_string();
     let offset = 0..1_000_i64;
     let process = || {
@@ -239,7 +239,7 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 /// Expectations with a value of the right kind for each kind of value.
-fn expectation() -> impl Strategy<Value = Expectation> {
+pub(super) fn expectation() -> impl Strategy<Value = Expectation> {
     let record = (1..99_u64).prop_map(|number| RecordName {
         producer: "app".to_string(),
         number,
