@@ -82,7 +82,7 @@ pub enum Malformed {
     Incomplete,
     /// The length field is impossible.
     BadLength(i32),
-    /// The magic is not 2.
+    /// The magic is below 2. One above is read as if it were 2, which only damage brings about.
     BadMagic(i8),
     /// A batch of magic 2 shorter than its header.
     ShortHeader,
@@ -220,7 +220,7 @@ impl Batch {
         if bytes.len() < size {
             return Err(Malformed::Incomplete);
         }
-        if magic != 2 {
+        if magic < 2 {
             return Err(Malformed::BadMagic(magic));
         }
         if size < RECORD_BATCH_OVERHEAD {
@@ -321,6 +321,11 @@ impl Batch {
     /// The attribute bits as stored.
     pub fn attributes(&self) -> i16 {
         self.payload.fields.attributes
+    }
+
+    /// The magic as stored: 2 in sound files.
+    pub fn magic(&self) -> i8 {
+        self.payload.bytes[0] as i8
     }
 
     /// The checksum as stored.

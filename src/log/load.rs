@@ -16,7 +16,7 @@ use super::files::{
 use super::fingerprint::Cached;
 use super::index::{OffsetIndex, TimeIndex};
 use super::log_file::LogFile;
-use super::rebuild::{ProducerFiles, Reload, SnapshotFile};
+use super::rebuild::{ProducerFiles, Rebuild, Reload, SnapshotFile};
 use super::segment::{Segment, TxnIndex};
 use super::state::{EpochFile, Log, State, Watermark};
 
@@ -84,13 +84,20 @@ enum Recovered {
     Overflowed,
 }
 
+/// Segments that are deleted together.
+struct GivenUp {
+    segments: Vec<Arc<Cached<Segment>>>,
+    /// Those whose producer snapshots go with them.
+    with_snapshots: Vec<Arc<Cached<Segment>>>,
+}
+
 struct Loader<'a> {
     args: &'a LoadArgs<'a>,
     files: Files,
     report: RecoveryReport,
     segments: Vec<Segment>,
     /// Segments that loading itself gave up, to be deleted after the delay.
-    given_up: Vec<Arc<Cached<Segment>>>,
+    given_up: Vec<GivenUp>,
     epochs: EpochCache,
     epoch_file: EpochFile,
     producers: ProducerFiles,
@@ -203,7 +210,8 @@ impl<'a> Loader<'a> {
             for kind in ["log", "index", "timeindex", "txnindex"] {
                 self.files.remove(&file_name(base, kind));
             }
-            match recover.then(|| self.recover_segment(&mut segment)) {
+            let before: Vec<i64> = self.segments.iter().map(Segment::base_offset).collect();
+            match recover.then(|| self.recover_segment(&mut segment, &before)) {
                 Some(Recovered::Overflowed) => self.split(segment),
                 _ => self.segments.push(segment),
             }
@@ -246,7 +254,8 @@ impl<'a> Loader<'a> {
             let Some(mut segment) = self.segments.pop() else {
                 break;
             };
-            match self.recover_segment(&mut segment) {
+            let bases = self.bases_with(&segment, &later);
+            match self.recover_segment(&mut segment, &bases) {
                 Recovered::Cut(cut) => {
                     self.segments.push(segment);
                     if cut > 0 {
@@ -263,6 +272,12 @@ impl<'a> Loader<'a> {
                 }
             }
         }
+    }
+
+    /// The bases of the segments before one, of itself, and of those after it.
+    fn bases_with(&self, segment: &Segment, later: &[Segment]) -> Vec<i64> {
+        let all = self.segments.iter().chain(std::iter::once(segment)).chain(later);
+        all.map(Segment::base_offset).collect()
     }
 
     fn first_unflushed(&self) -> usize {
@@ -283,21 +298,37 @@ impl<'a> Loader<'a> {
                 _ => self.segments.insert(at, part),
             }
         }
-        self.given_up.push(Arc::new(Cached::new(segment)));
+        let base = segment.base_offset();
+        let replaced = self.segments.iter().any(|part| part.base_offset() == base);
+        let segments = vec![Arc::new(Cached::new(segment))];
+        let with_snapshots = if replaced { Vec::new() } else { segments.clone() };
+        self.given_up.push(GivenUp {
+            segments,
+            with_snapshots,
+        });
     }
 
     fn give_up(&mut self, segments: Vec<Segment>) {
-        for segment in segments {
-            self.report.deleted_segments.push(segment.base_offset());
-            self.report
-                .dropped
-                .extend(segment.log().batches().iter().map(|placed| placed.batch.clone()));
-            self.given_up.push(Arc::new(Cached::new(segment)));
+        if segments.is_empty() {
+            return;
         }
+        for segment in &segments {
+            self.report.deleted_segments.push(segment.base_offset());
+            let batches = segment.log().batches().iter().map(|placed| placed.batch.clone());
+            self.report.dropped.extend(batches);
+        }
+        let segments: Vec<_> = segments
+            .into_iter()
+            .map(|segment| Arc::new(Cached::new(segment)))
+            .collect();
+        self.given_up.push(GivenUp {
+            with_snapshots: segments.clone(),
+            segments,
+        });
     }
 
-    /// Recovers one segment, given those before it.
-    fn recover_segment(&mut self, segment: &mut Segment) -> Recovered {
+    /// Recovers one segment, given those before it and the bases of all that are loaded.
+    fn recover_segment(&mut self, segment: &mut Segment, bases: &[i64]) -> Recovered {
         let config = self.args.config;
         let base = segment.base_offset();
         let mut producers = ProducerFiles {
@@ -305,14 +336,13 @@ impl<'a> Loader<'a> {
             ..ProducerFiles::default()
         };
         let before: Vec<&Segment> = self.segments.iter().collect();
-        producers.rebuild(
-            &before,
-            self.args.log_start_offset,
-            base,
-            Reload::Running,
-            config,
-            self.args.now_ms,
-        );
+        let log = Rebuild {
+            segments: &before,
+            bases,
+            log_start: self.args.log_start_offset,
+            end: base,
+        };
+        producers.rebuild(&log, Reload::Running, config, self.args.now_ms);
         let mut epochs = std::mem::take(&mut self.epochs);
         let mut assigned = false;
         let outcome = segment.recover(config, self.args.now_ms, |segment, batch| {
@@ -350,7 +380,7 @@ impl<'a> Loader<'a> {
             self.give_up(all);
             self.epochs.clear();
             self.epoch_file = EpochFile::Written(Arc::default());
-            self.producers = ProducerFiles::starting_at(checkpointed_start);
+            self.producers = ProducerFiles::truncated_at(checkpointed_start);
         }
         let mut active = self
             .segments
@@ -374,10 +404,10 @@ impl<'a> Loader<'a> {
                 .map(|(name, file)| (name.to_owned(), file.clone()))
                 .collect(),
         );
-        state.delete_segment_files(&self.given_up, config, args.now_ms);
         state.producers = self.producers;
-        if !self.given_up.is_empty() {
-            state.delete_snapshots(&self.given_up, config, args.now_ms);
+        for group in &self.given_up {
+            state.delete_segment_files(&group.segments, config, args.now_ms);
+            state.delete_snapshots(&group.with_snapshots, config, args.now_ms);
         }
         state.truncate_epochs(|epochs| epochs.truncate_from_end(next_offset));
         state.truncate_epochs(|epochs| epochs.truncate_from_start(checkpointed_start));

@@ -351,6 +351,14 @@ impl ProducerState {
         }
     }
 
+    /// A state that was emptied up to an offset, with any snapshot gone.
+    pub(crate) fn truncated_at(offset: i64) -> Self {
+        Self {
+            last_snapshot_offset: 0,
+            ..Self::starting_at(offset)
+        }
+    }
+
     /// What is known of a producer.
     pub fn entry(&self, producer_id: i64) -> Option<&ProducerEntry> {
         self.entries.get(&producer_id).map(|slot| &slot.entry)

@@ -38,6 +38,18 @@ pub(crate) enum Reload {
     AfterCleanStop,
 }
 
+/// The log that a state is brought up to.
+pub(crate) struct Rebuild<'a> {
+    /// The segments to read, oldest first.
+    pub(crate) segments: &'a [&'a Segment],
+    /// The base offsets of all segments, also of one that is not to be read because it is being recovered.
+    pub(crate) bases: &'a [i64],
+    /// The log start offset.
+    pub(crate) log_start: i64,
+    /// The log end offset.
+    pub(crate) end: i64,
+}
+
 /// What is known of producers, and the snapshots of it in the folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProducerFiles {
@@ -50,6 +62,14 @@ impl ProducerFiles {
     pub(crate) fn starting_at(offset: i64) -> Self {
         Self {
             state: Arc::new(ProducerState::starting_at(offset)),
+            snapshots: Arc::default(),
+        }
+    }
+
+    /// Everything forgotten and every snapshot gone, up to an offset.
+    pub(crate) fn truncated_at(offset: i64) -> Self {
+        Self {
+            state: Arc::new(ProducerState::truncated_at(offset)),
             snapshots: Arc::default(),
         }
     }
@@ -98,22 +118,9 @@ impl ProducerFiles {
     }
 
     /// Brings the state to a log end, from the newest usable snapshot and the batches behind it.
-    pub(crate) fn rebuild(
-        &mut self,
-        segments: &[&Segment],
-        log_start: i64,
-        end: i64,
-        reload: Reload,
-        config: &LogConfig,
-        now_ms: i64,
-    ) {
-        let mut snapshot_at: Vec<i64> = segments
-            .iter()
-            .rev()
-            .take(2)
-            .map(|segment| segment.base_offset())
-            .collect();
-        snapshot_at.reverse();
+    pub(crate) fn rebuild(&mut self, log: &Rebuild<'_>, reload: Reload, config: &LogConfig, now_ms: i64) {
+        let (bases, end) = (log.bases, log.end);
+        let mut snapshot_at = bases[bases.len().saturating_sub(2)..].to_vec();
         snapshot_at.push(end);
         if self.snapshots.is_empty() && reload == Reload::AfterCleanStop {
             for offset in snapshot_at {
@@ -123,9 +130,9 @@ impl ProducerFiles {
             return;
         }
         let was_empty = self.state.is_empty() && self.state.map_end_offset() >= end;
-        self.truncate_and_reload(log_start, end, config, now_ms);
+        self.truncate_and_reload(log.log_start, end, config, now_ms);
         if end > self.state.map_end_offset() && !was_empty {
-            self.replay_segments(segments, log_start, end, &snapshot_at);
+            self.replay_segments(log, &snapshot_at);
         }
         self.state_mut().set_map_end_offset(end);
         self.take_snapshot();
@@ -157,18 +164,22 @@ impl ProducerFiles {
             .load(Vec::new(), log_start, config.producer_id_expiration_ms, now_ms);
     }
 
-    fn replay_segments(&mut self, segments: &[&Segment], log_start: i64, end: i64, snapshot_at: &[i64]) {
+    fn replay_segments(&mut self, log: &Rebuild<'_>, snapshot_at: &[i64]) {
+        let (segments, end) = (log.segments, log.end);
+        let holds_end = log.bases.iter().rfind(|base| **base <= end).copied();
         let covered = self.state.map_end_offset();
         let from = segments
             .iter()
             .rposition(|segment| segment.base_offset() <= covered)
             .unwrap_or(0);
-        let holds_end = segments.iter().rposition(|segment| segment.base_offset() <= end);
-        for (index, segment) in segments.iter().enumerate().skip(from) {
+        for segment in segments.iter().skip(from) {
             if segment.base_offset() >= end {
                 break;
             }
-            let start = segment.base_offset().max(self.state.map_end_offset()).max(log_start);
+            let start = segment
+                .base_offset()
+                .max(self.state.map_end_offset())
+                .max(log.log_start);
             self.state_mut().set_map_end_offset(start);
             if snapshot_at.contains(&segment.base_offset()) {
                 self.take_snapshot();
@@ -177,7 +188,7 @@ impl ProducerFiles {
                 continue;
             };
             let limit = match segment.translate_offset(end) {
-                Some(bound) if holds_end == Some(index) => bound.position,
+                Some(bound) if holds_end == Some(segment.base_offset()) => bound.position,
                 _ => segment.size(),
             };
             let length = limit.saturating_sub(found.position);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::batch::Batch;
 use super::config::LogConfig;
 use super::errors::{Errors, Refusal};
-use super::rebuild::{ProducerFiles, Reload};
+use super::rebuild::{ProducerFiles, Rebuild, Reload};
 use super::segment::Segment;
 use super::state::{Log, State};
 
@@ -24,10 +24,11 @@ pub struct Truncated {
 
 impl Log {
     /// Cuts the log so that its end is the offset. `None` when the offset is not below the log end: then nothing
-    /// goes but epochs that begin at or above it. It may cut below the high watermark, which then follows.
+    /// goes but epochs that begin at the log end. It may cut below the high watermark, which then follows.
     pub fn truncate_to(&mut self, offset: i64, config: &LogConfig, now_ms: i64) -> Option<Truncated> {
         if offset >= self.log_end_offset() {
-            self.state.truncate_epochs(|epochs| epochs.truncate_from_end(offset));
+            let end = self.log_end_offset();
+            self.state.truncate_epochs(|epochs| epochs.truncate_from_end(end));
             return None;
         }
         if self.state.first_base_offset() > offset {
@@ -76,7 +77,7 @@ impl Log {
             state.epochs = Arc::default();
             state.write_epochs();
         }
-        state.producers = ProducerFiles::starting_at(offset);
+        state.producers = ProducerFiles::truncated_at(offset);
         state.log_start_offset = log_start_offset.unwrap_or(offset);
         state.rebuild_producers(offset, Reload::Running, config, now_ms);
         let end = state.log_end_watermark();
@@ -134,7 +135,14 @@ impl State {
     pub(crate) fn rebuild_producers(&mut self, end: i64, reload: Reload, config: &LogConfig, now_ms: i64) {
         let mut producers = std::mem::take(&mut self.producers);
         let segments: Vec<&Segment> = self.segments().collect();
-        producers.rebuild(&segments, self.log_start_offset, end, reload, config, now_ms);
+        let bases: Vec<i64> = segments.iter().map(|segment| segment.base_offset()).collect();
+        let log = Rebuild {
+            segments: &segments,
+            bases: &bases,
+            log_start: self.log_start_offset,
+            end,
+        };
+        producers.rebuild(&log, reload, config, now_ms);
         self.producers = producers;
     }
 }

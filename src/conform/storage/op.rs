@@ -36,7 +36,8 @@ pub(super) struct Line {
     pub(super) i: u64,
     pub(super) op: Op,
     pub(super) result: Value,
-    pub(super) state: Value,
+    /// Missing if Kafka itself was at its end with this log.
+    pub(super) state: Option<Value>,
 }
 
 #[derive(Deserialize)]

@@ -438,7 +438,7 @@ fn the_first_unstable_offset_follows_transactions_and_the_high_watermark() {
             0,
         )
     };
-    let mut append = |log: &mut Log, batch: &Batch, offset: i64| {
+    let append = |log: &mut Log, batch: &Batch, offset: i64| {
         log.append_as_follower(&[batch.placed(offset, 0)], 0, &config, 0)
             .unwrap();
     };
@@ -448,7 +448,7 @@ fn the_first_unstable_offset_follows_transactions_and_the_high_watermark() {
     assert_eq!(log.first_unstable_offset(), Some(99));
     append(&mut log, &end(1, Outcome::Commit), 109);
     assert_eq!(log.first_unstable_offset(), Some(99));
-    let mut after = |log: &mut Log, high_watermark: i64| {
+    let after = |log: &mut Log, high_watermark: i64| {
         log.set_high_watermark(high_watermark);
         log.first_unstable_offset()
     };
