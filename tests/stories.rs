@@ -3,6 +3,8 @@
 //! A story that carries a trace behind `----` is compared with it event by event; with `HIGHWATER_REWRITE=1` in the
 //! environment the trace is written anew, to be reviewed as a difference.
 
+mod laws;
+
 use highwater::scenario::{Run, parse};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,9 @@ fn tell(path: &Path) -> (usize, Vec<String>) {
     }
     let report = run.report();
     let failures = report.failures.iter().map(|failure| format!("{name}:{failure}"));
+    let unlawful = laws::unexplained(&String::from_utf8_lossy(&text), &run.ledger);
+    let unlawful = unlawful.into_iter().chain(laws::misremembered(&run.world, &run.ledger));
+    let failures = failures.chain(unlawful.map(|what| format!("{name}: {what}")));
     (report.expectations, failures.collect())
 }
 
