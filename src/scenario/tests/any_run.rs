@@ -35,8 +35,16 @@ fn statement() -> impl Strategy<Value = Statement> {
     ]
 }
 
+/// What holds whatever happens to a cluster, disks that are lost and unclean elections included.
+const ALWAYS: [&str; 4] = [
+    "LeaderInIsr",
+    "IsrWithinReplicas",
+    "AtMostOneLeaderPerEpoch",
+    "HighWatermarkWithinLog",
+];
+
 /// Plays a script; refused statements are passed over.
-fn play(statements: Vec<Statement>) -> (World, usize) {
+fn play(statements: Vec<Statement>) -> (World, Ledger) {
     let beginning = parse(BEGINNING.as_bytes()).expect("it is well formed");
     let chosen = statements.into_iter().map(|statement| Line { number: 99, statement });
     let lines: Vec<Line> = beginning.lines.into_iter().chain(chosen).collect();
@@ -65,16 +73,61 @@ fn play(statements: Vec<Statement>) -> (World, usize) {
             ledger.check(&world);
         }
     }
-    (world, steps)
+    (world, ledger)
 }
+
+/// Faults that take no disk and no page cache, writes between them, and time.
+fn mild_statement() -> impl Strategy<Value = String> {
+    let broker = || 1..4_u16;
+    prop_oneof![
+        4 => (1..4_u64).prop_map(|count| format!("send app orders-0 count={count}")),
+        4 => (1..6_000_u64).prop_map(|millis| format!("run for {millis}ms")),
+        2 => broker().prop_map(|id| format!("kill {id}")),
+        2 => broker().prop_map(|id| format!("start {id}")),
+        1 => broker().prop_map(|id| format!("stop {id}")),
+        1 => broker().prop_map(|id| format!("pause {id}")),
+        1 => broker().prop_map(|id| format!("resume {id}")),
+        2 => (broker(), broker()).prop_map(|(a, b)| format!("cut {a} {b}")),
+        1 => broker().prop_map(|id| format!("cut {id} controller")),
+        1 => (broker(), broker()).prop_map(|(a, b)| format!("cut {a} from {b}")),
+        2 => Just("heal all".to_string()),
+        1 => (broker(), 1..500_u64).prop_map(|(id, millis)| format!("set link {id}-* latency={millis}ms")),
+    ]
+}
+
+/// What holds as long as no disk, no page cache and no unclean election takes anything.
+const WHILE_DISKS_LAST: [&str; 6] = [
+    "LeaderInIsr",
+    "IsrWithinReplicas",
+    "AtMostOneLeaderPerEpoch",
+    "LogMatching",
+    "LeaderCompleteness",
+    "NoAcknowledgedRecordLost",
+];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn anything_may_happen_to_a_cluster(statements in prop::collection::vec(statement(), 1..25)) {
-        let (world, _) = play(statements.clone());
+        let (world, ledger) = play(statements.clone());
+        for name in ALWAYS {
+            let verdict = ledger.verdict(name).expect("there is such an invariant");
+            prop_assert!(verdict.first.is_none(), "{}: {:?}", name, verdict.first);
+        }
         let (again, _) = play(statements);
         prop_assert_eq!(world.fingerprint(), again.fingerprint(), "the same inputs give the same world");
+    }
+
+    #[test]
+    fn without_power_losses_acks_all_loses_nothing(lines in prop::collection::vec(mild_statement(), 5..40)) {
+        let text = format!("{BEGINNING}{}\n", lines.join("\n"));
+        let script = parse(text.as_bytes()).expect("it is well formed");
+        let used = BEGINNING.lines().count();
+        let (_, ledger) = play(script.lines.into_iter().skip(used).map(|line| line.statement).collect());
+        for name in WHILE_DISKS_LAST {
+            let verdict = ledger.verdict(name).expect("there is such an invariant");
+            prop_assert!(verdict.first.is_none(), "{}: {:?}\n{}", name, verdict.first, text);
+        }
     }
 }
