@@ -80,6 +80,8 @@ pub enum RawKind {
 /// One option of a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawOption {
+    /// Its line.
+    pub line: u32,
     /// What it says.
     pub text: String,
     /// The belief that leads to it.
@@ -307,6 +309,7 @@ fn choice(text: &str, line: u32) -> Result<RawOption, Fault> {
     let mut parts = text.split(" | ");
     let said = parts.next().unwrap_or_default().trim().to_string();
     let mut option = RawOption {
+        line,
         text: said,
         misconception: None,
         when: None,

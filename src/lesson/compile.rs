@@ -4,7 +4,7 @@
 //! moment of a run at which the reader's *next* halts: at each `# step` of a scene and at its end. Captions, checks,
 //! predictions and the puzzle belong to the stop before them; a prediction is settled at the end of the scene behind it.
 
-use super::blocks::{CaptionPiece, RawBlock, RawKind, RawPrediction, RawPuzzle, Written};
+use super::blocks::{CaptionPiece, RawBlock, RawKind, RawOption, RawPrediction, RawPuzzle, Written};
 use super::fault::Fault;
 use super::front::Front;
 use super::markdown::{Block, Piece};
@@ -464,6 +464,7 @@ impl<'f> Compiler<'f> {
             RawKind::Options(options) => {
                 let mut choices = Vec::new();
                 for option in options {
+                    self.is_announced(&option);
                     let when = match &option.when {
                         Some(written) => Some(self.condition(written)?),
                         None => None,
@@ -477,6 +478,19 @@ impl<'f> Compiler<'f> {
                 Some(Kind::Options(choices))
             }
         }
+    }
+
+    /// A lesson says at its top which beliefs it answers.
+    fn is_announced(&mut self, option: &RawOption) {
+        let Some(belief) = option
+            .misconception
+            .filter(|one| !self.lesson.front.misconceptions.contains(one))
+        else {
+            return;
+        };
+        let wrong = format!("{} is not among the lesson's misconceptions", belief.id());
+        let remedy = format!("add {} to 'misconceptions:' at the top", belief.id());
+        self.faults.push(Fault::new(option.line, wrong, remedy));
     }
 
     fn puzzle(&mut self, raw: RawPuzzle) {

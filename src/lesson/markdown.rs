@@ -8,6 +8,8 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::fault::Fault;
+use crate::cluster::rules::{self, Rule};
+use crate::config::nearest;
 
 /// A block of prose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -290,7 +292,16 @@ impl<'a> Reader<'a, '_> {
     /// A link leads to the web, to a rule or to another lesson; never to a script.
     fn link(&mut self, to: &str, range: &Range<usize>) -> Option<Span> {
         let inner = self.spans_until(TagEnd::Link);
-        if ["https://", "http://", "#", "rule:", "lesson:"]
+        if let Some(id) = to.strip_prefix("rule:").filter(|id| Rule::from_id(id).is_none()) {
+            let near = nearest(id, rules::TABLE.iter().map(|row| row.id));
+            let near = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+            let line = self.line(range);
+            let remedy = format!("take an id from the table of rules{near}");
+            self.faults
+                .push(Fault::new(line, format!("there is no rule '{id}'"), remedy));
+            return None;
+        }
+        if ["https://", "http://", "rule:", "lesson:"]
             .iter()
             .any(|start| to.starts_with(start))
         {

@@ -5,7 +5,14 @@ use highwater::cluster::{Tag, World};
 use highwater::ledger::Ledger;
 
 /// Words of a story that break invariants rightly: faults that take what was written, elections and rules that give it up.
-const TAKES: &[&str] = &["power-off", "wipe", "tear", "flip", "unclean", "replication=hw-truncation"];
+const TAKES: &[&str] = &[
+    "power-off",
+    "wipe",
+    "tear",
+    "flip",
+    "unclean",
+    "replication=hw-truncation",
+];
 
 /// What breaks an invariant in a story with these words; `None` for those that nothing may ever break.
 fn breakers(invariant: &str) -> Option<&'static [&'static str]> {
@@ -21,11 +28,17 @@ fn breakers(invariant: &str) -> Option<&'static [&'static str]> {
 pub fn unexplained(story: &str, ledger: &Ledger) -> Vec<String> {
     let says = |words: &[&str]| {
         let statements = story.lines().filter(|line| !line.trim_start().starts_with('#'));
-        statements.into_iter().any(|line| words.iter().any(|word| line.contains(word)))
+        statements
+            .into_iter()
+            .any(|line| words.iter().any(|word| line.contains(word)))
     };
-    let broken = ledger.verdicts().filter_map(|verdict| Some((verdict.name, verdict.first?)));
+    let broken = ledger
+        .verdicts()
+        .filter_map(|verdict| Some((verdict.name, verdict.first?)));
     let without_cause = broken.filter(|(name, _)| !breakers(name).is_some_and(|words| says(TAKES) || says(words)));
-    without_cause.map(|(name, broken)| format!("{name} is broken: {}", broken.what)).collect()
+    without_cause
+        .map(|(name, broken)| format!("{name} is broken: {}", broken.what))
+        .collect()
 }
 
 /// Replicas whose log holds other records than the ledger thinks.
@@ -36,14 +49,22 @@ pub fn misremembered(world: &World, ledger: &Ledger) -> Vec<String> {
             let Some(replica) = broker.replica(tp) else { continue };
             let records = replica.batches().flat_map(|batch| {
                 let tags = batch.tags().iter().copied();
-                batch.records().map(|record| record.offset).zip(tags).collect::<Vec<_>>()
+                batch
+                    .records()
+                    .map(|record| record.offset)
+                    .zip(tags)
+                    .collect::<Vec<_>>()
             });
             let there = records.filter(|(offset, tag)| *offset >= replica.log_start() && *tag != 0);
             let there: Vec<(i64, Tag)> = there.map(|(offset, tag)| (offset, Tag::from_bits(tag))).collect();
             let held: Vec<(i64, Tag)> = ledger.held(tp, broker.id()).collect();
             if there != held {
                 let (name, id) = (world.partition_name(tp), broker.id());
-                found.push(format!("the ledger knows {} records of {name} on broker {id}, there are {}", held.len(), there.len()));
+                found.push(format!(
+                    "the ledger knows {} records of {name} on broker {id}, there are {}",
+                    held.len(),
+                    there.len()
+                ));
             }
         }
     }
