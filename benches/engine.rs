@@ -1,44 +1,52 @@
 //! What the engine costs, beside what it may cost. `cargo bench`, or `cargo xtask bench` for the page's figures as well.
 //!
+//! Each figure is one row `| what | found | at most |`, so that the rows of several programs make one table. Exits with
+//! 1 when one is over its budget.
+//!
 //! Times are medians over many repetitions of the real thing: whole worlds, built from inputs, stepped by `step`.
 
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use highwater::cluster::input::{Destination, Send, Template};
 use highwater::cluster::{BrokerId, ClientId, Input, Setup, Silent, TopicId, World, step};
 use highwater::config::ProducerConfig;
+use highwater::history::History;
 
-fn main() {
-    println!("{:<58} {:>12} {:>12}", "measured", "found", "at most");
+fn main() -> ExitCode {
     let world = settled(2);
-    report(
-        "step + clone + fingerprint, 3 brokers, 2 records",
-        explored(&world),
-        Duration::from_micros(5),
-    );
-    let (median, worst) = stepped(1_000);
-    report("step, median, 1,000 records", median, Duration::from_micros(10));
-    report(
-        "step, 99th percentile, 1,000 records",
-        worst,
-        Duration::from_micros(100),
-    );
-    report(
-        "100,000 records of 100 bytes, acks=all, 3 brokers",
-        bulk(100_000),
-        Duration::from_millis(500),
-    );
-}
-
-fn report(what: &str, found: Duration, budget: Duration) {
-    let mark = if found > budget { "  over" } else { "" };
-    println!(
-        "{what:<58} {:>12} {:>12}{mark}",
-        format!("{found:.2?}"),
-        format!("{budget:.0?}")
-    );
+    let (step_median, step_late) = stepped(1_000);
+    let figures = [
+        (
+            "step + clone + fingerprint, 3 brokers, 2 records",
+            explored(&world),
+            Duration::from_micros(5),
+        ),
+        ("step, median, 1,000 records", step_median, Duration::from_micros(10)),
+        (
+            "step, 99th percentile, 1,000 records",
+            step_late,
+            Duration::from_micros(100),
+        ),
+        (
+            "100,000 records of 100 bytes, acks=all, 3 brokers",
+            bulk(100_000),
+            Duration::from_millis(500),
+        ),
+        (
+            "seek anywhere in 10,000 steps, worst",
+            sought(10_000),
+            Duration::from_millis(50),
+        ),
+    ];
+    for (what, found, budget) in figures {
+        let mark = if found > budget { " **over**" } else { "" };
+        println!("| {what} | {found:.2?}{mark} | {budget:.0?} |");
+    }
+    let over = figures.iter().any(|(_, found, budget)| found > budget);
+    if over { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// Three brokers, one partition on all of them, one producer with Kafka's defaults.
@@ -140,4 +148,22 @@ fn bulk(records: u32) -> Duration {
         begun.elapsed()
     };
     median((0..3).map(|_| run()).collect())
+}
+
+/// The worst seek among many places in a run of so many steps, with the page's own checkpoints.
+fn sought(steps: usize) -> Duration {
+    let mut history = History::new(cluster());
+    while history.len() < steps {
+        if history.world().undecided() == 0 {
+            history.act(send(5, 100)).expect("the producer runs");
+        }
+        history.act(Input::Next).expect("something is pending");
+    }
+    // A stride that shares no factor with the length visits near and far places alike.
+    let seeks = (0..100).map(|n| {
+        let begun = Instant::now();
+        history.seek(n * 3_331 % (steps + 1));
+        begun.elapsed()
+    });
+    seeks.max().unwrap_or_default()
 }

@@ -11,4 +11,3 @@ pub mod ledger;
 pub mod lesson;
 pub mod log;
 pub mod scenario;
-pub mod ui;

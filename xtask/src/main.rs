@@ -3,6 +3,7 @@
 //! A newcomer has Rust and nothing else, so everything here is either compiled from the lock file or installed into
 //! `target/` on the way. Nothing here knows what the page or the engine do.
 
+mod bench;
 mod dist;
 mod page;
 mod serve;
@@ -56,6 +57,10 @@ fn command() -> Command {
                         .help("Runs this part alone; can be given again"),
                 ),
         )
+        .subcommand(
+            Command::new("bench")
+                .about("Measures the engine and the page, and prints a table of the figures and their budgets"),
+        )
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode> {
@@ -74,6 +79,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             let wanted = |part: &Part| only.is_empty() || only.iter().any(|name| *name == part.name());
             test::run(&Part::ALL.into_iter().filter(wanted).collect())
         }
+        Some(("bench", _)) => bench::run(),
         _ => unreachable!("clap lets nothing else through"),
     }
 }

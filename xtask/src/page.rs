@@ -67,15 +67,35 @@ pub fn build(workspace: &Workspace, kind: Kind) -> Result<Program> {
         .join(kind.profile())
         .join("highwater.wasm");
     let bound = workspace.target.join("xtask").join(kind.profile());
-    step("Binding it for the browser", || bind(&built, &bound, kind))?;
     let wasm = bound.join("highwater_bg.wasm");
-    if kind == Kind::Page {
-        optimise(&wasm)?;
+    // Binding and making smaller take seconds; a second run has nothing new to bind.
+    let stamp = bound.join("stamp");
+    let made_from = stamp_of(&built)?;
+    if !std::fs::read_to_string(&stamp).is_ok_and(|held| held == made_from) {
+        step("Binding it for the browser", || bind(&built, &bound, kind))?;
+        if kind == Kind::Page {
+            optimise(&wasm)?;
+        }
+        std::fs::write(&stamp, made_from).with_context(|| format!("cannot write {}", stamp.display()))?;
     }
     Ok(Program {
         script: read(&bound.join("highwater.js"))?,
         wasm: read(&wasm)?,
     })
+}
+
+/// What the bound page depends on: the program, and the tool that may make it smaller.
+fn stamp_of(built: &Path) -> Result<String> {
+    let hash = xxhash_rust::xxh3::xxh3_128(&read(built)?);
+    Ok(format!(
+        "{hash:032x} {}",
+        wasm_opt().as_deref().unwrap_or("no wasm-opt")
+    ))
+}
+
+/// The version of `wasm-opt`, where it is installed.
+fn wasm_opt() -> Option<String> {
+    workspace::ask(Command::new("wasm-opt").arg("--version"))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -145,7 +165,7 @@ fn bind(wasm: &Path, folder: &Path, kind: Kind) -> Result<()> {
 /// Makes the engine smaller, where binaryen's `wasm-opt` is installed. Without it, or with one too old for what Rust
 /// emits, the page is the same and some percent larger.
 fn optimise(wasm: &Path) -> Result<()> {
-    let Some(version) = workspace::ask(Command::new("wasm-opt").arg("--version")) else {
+    let Some(version) = wasm_opt() else {
         eprintln!("» Leaving out wasm-opt, which is not installed (binaryen): the page is a little larger without it");
         return Ok(());
     };

@@ -152,17 +152,8 @@ impl Run {
         page::add_target(&self.workspace)?;
         tools::wasm_bindgen(&self.workspace)?;
         tools::wasm_pack(&self.workspace)?;
-        let mut command = Command::new("wasm-pack");
-        command
-            .current_dir(&self.workspace.root)
-            .env("PATH", tools::path(&self.workspace)?)
-            .env(
-                "WASM_BINDGEN_TEST_WEBDRIVER_JSON",
-                tools::webdriver_settings(&self.workspace, &browser)?,
-            )
-            .args(["test", "--headless", "--chrome", "--chromedriver"])
-            .arg(&browser.driver)
-            .args(["--mode", "no-install", "tests/wasm", "--locked"]);
+        let mut command = tools::wasm_tests(&self.workspace, &browser)?;
+        command.arg("--locked");
         self.tests("tests in a browser", &mut command)
     }
 

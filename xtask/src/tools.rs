@@ -107,8 +107,24 @@ fn chromium_options() -> Vec<&'static str> {
     options
 }
 
+/// wasm-pack, set to run the engine's tests in this browser. The caller adds options for cargo and the tests.
+pub fn wasm_tests(workspace: &Workspace, browser: &Browser) -> Result<Command> {
+    let mut command = Command::new("wasm-pack");
+    command
+        .current_dir(&workspace.root)
+        .env("PATH", path(workspace)?)
+        .env(
+            "WASM_BINDGEN_TEST_WEBDRIVER_JSON",
+            webdriver_settings(workspace, browser)?,
+        )
+        .args(["test", "--headless", "--chrome", "--chromedriver"])
+        .arg(&browser.driver)
+        .args(["--mode", "no-install", "tests/wasm"]);
+    Ok(command)
+}
+
 /// Writes what wasm-pack's test runner tells the driver about the browser, and gives the file's path.
-pub fn webdriver_settings(workspace: &Workspace, browser: &Browser) -> Result<PathBuf> {
+fn webdriver_settings(workspace: &Workspace, browser: &Browser) -> Result<PathBuf> {
     let settings = serde_json::json!({
         "goog:chromeOptions": { "binary": browser.chromium, "args": chromium_options() }
     });

@@ -2,7 +2,6 @@
 
 use anyhow::{Result, ensure};
 use page_tests::{FIRST_LOAD_BYTES, FIRST_LOAD_REQUESTS, Page, View, drive};
-use serde_json::json;
 
 #[test]
 fn the_page_loads_without_a_word_on_the_console() -> Result<()> {
@@ -53,20 +52,14 @@ fn a_complaint_on_the_console_is_heard() -> Result<()> {
 #[test]
 fn the_first_load_stays_within_its_budget() -> Result<()> {
     drive("first-load", View::WIDE, "", |page| {
-        // Headless Chromium asks for no icon, as a browser with tabs does.
-        page.eval("fetch(document.querySelector('link[rel=icon]').href).then((icon) => icon.blob()).then(() => 0)")?;
-        let loaded = page.eval(
-            "['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind)).map((entry) =>
-                ({ name: entry.name, bytes: entry.transferSize, packed: entry.encodedBodySize < entry.decodedBodySize }))",
-        )?;
-        let loaded = loaded.as_array().cloned().unwrap_or_default();
+        let loaded = page.loaded()?;
         ensure!(
             loaded.len() as u64 <= FIRST_LOAD_REQUESTS,
             "{} requests: {loaded:#?}",
             loaded.len()
         );
-        if loaded.iter().any(|entry| entry["packed"] == json!(true)) {
-            let bytes: u64 = loaded.iter().filter_map(|entry| entry["bytes"].as_u64()).sum();
+        if loaded.iter().any(|file| file.compressed) {
+            let bytes: u64 = loaded.iter().map(|file| file.bytes).sum();
             ensure!(
                 bytes <= FIRST_LOAD_BYTES,
                 "{bytes} bytes of {FIRST_LOAD_BYTES}: {loaded:#?}"

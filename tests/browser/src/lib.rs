@@ -15,5 +15,5 @@ mod view;
 
 pub use budget::{FIRST_LOAD_BYTES, FIRST_LOAD_REQUESTS};
 pub use chromium::environment;
-pub use page::{Element, Page, drive};
+pub use page::{Element, Loaded, Page, drive};
 pub use view::{Motion, Theme, View};

@@ -123,6 +123,22 @@ impl Page {
         Ok(())
     }
 
+    /// Everything that this document loaded, itself and its icon included.
+    pub fn loaded(&self) -> Result<Vec<Loaded>> {
+        // Headless Chromium asks for no icon, as a browser with tabs does.
+        self.eval("fetch(document.querySelector('link[rel=icon]').href).then((icon) => icon.blob()).then(() => 0)")?;
+        let entries = self.eval(
+            "['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind)).map((entry) =>
+                [entry.name, entry.transferSize, entry.encodedBodySize < entry.decodedBodySize])",
+        )?;
+        let loaded = entries.as_array().into_iter().flatten().map(|entry| Loaded {
+            address: entry[0].as_str().unwrap_or_default().to_owned(),
+            bytes: entry[1].as_u64().unwrap_or_default(),
+            compressed: entry[2] == json!(true),
+        });
+        Ok(loaded.collect())
+    }
+
     /// The value of a JavaScript expression; a promise is awaited.
     pub fn eval(&self, expression: &str) -> Result<Value> {
         let answer = self.tab.call(
@@ -289,6 +305,17 @@ impl Page {
         );
         Ok(())
     }
+}
+
+/// A file that a document loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// Where it is.
+    pub address: String,
+    /// What went over the wire, headers included.
+    pub bytes: u64,
+    /// Whether that was less than the file.
+    pub compressed: bool,
 }
 
 impl Drop for Page {
