@@ -50,13 +50,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
         Input::Start(id, report) => {
             stopped(doing.world, id)?;
             doing.with_broker(id, |broker, cx| broker.start(report, cx));
-            // The controller hears of it by its registration.
-            for peer in peers(doing.world, Node::Broker(id))
-                .into_iter()
-                .filter(|&peer| peer != Node::Controller)
-            {
-                path_back(doing, Node::Broker(id), peer);
-            }
+            // The controller hears of it by its registration, everybody else when it opens its ports.
             Ok(())
         }
         Input::Wipe(id) => {
@@ -189,6 +183,16 @@ pub(crate) fn silence(doing: &mut Doing<'_>, node: Node) {
 fn reachable_again(doing: &mut Doing<'_>, node: Node) {
     for peer in peers(doing.world, node) {
         path_back(doing, node, peer);
+    }
+}
+
+/// A starting broker has read the metadata and takes connections from now on.
+pub(crate) fn ports_open(doing: &mut Doing<'_>, id: BrokerId) {
+    let node = Node::Broker(id);
+    for peer in peers(doing.world, node) {
+        if peer != Node::Controller {
+            path_back(doing, node, peer);
+        }
     }
 }
 

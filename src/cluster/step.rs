@@ -201,22 +201,34 @@ impl Doing<'_> {
         match (to, from) {
             (Node::Controller, Node::Broker(sender)) => {
                 self.hear_brokers();
+                let last_word = self.is_last_word(sender, &message);
                 self.with_controller(|controller, cx| controller.on_message(sender, message, cx));
-                // It may have been the last word of a process that is gone or cut off by now.
-                if !self.world.is_awake(from) || !self.world.model.network.connects(from, to) {
+                if last_word {
                     fault::silence(self, from);
                 }
-                let connected = self.world.model.network.connects(from, Node::Controller);
-                if !connected || !self.world.is_awake(from) {
-                    self.with_controller(|controller, cx| controller.silence(sender, cx));
+            }
+            (Node::Broker(id), _) => {
+                let had_ports_open = self.world.has_ports_open(id);
+                self.with_broker(id, |broker, cx| broker.on_message(from, message, cx));
+                if !had_ports_open && self.world.has_ports_open(id) {
+                    fault::ports_open(self, id);
                 }
             }
-            (Node::Broker(id), _) => self.with_broker(id, |broker, cx| broker.on_message(from, message, cx)),
             (Node::Client(id), Node::Broker(sender)) => {
                 self.with_client(id, |client, cx| client.on_message(sender, message, cx));
             }
             _ => {}
         }
+    }
+
+    /// Whether a message to the controller comes from a process that is gone or cut off by now: nothing follows it, though
+    /// the controller has just heard of the broker.
+    fn is_last_word(&self, sender: BrokerId, message: &Message) -> bool {
+        let node = Node::Broker(sender);
+        let process = self.world.broker(sender).and_then(|broker| broker.process());
+        let epoch = process.and_then(|process| process.epoch);
+        let of_another_process = matches!(message, Message::Heartbeat(_, beat) if Some(beat.epoch) != epoch);
+        of_another_process || !self.world.is_awake(node) || !self.world.model.network.connects(node, Node::Controller)
     }
 
     fn fire(&mut self, node: Node, timer: Timer) {
@@ -283,9 +295,9 @@ impl Doing<'_> {
     /// Does what an actor asked for.
     fn apply(&mut self, me: Node) {
         let mut effects = std::mem::take(&mut self.effects);
-        for effect in effects.drain(..) {
-            match effect {
-                Effect::Send { to, message, after } => self.send(me, to, message, after),
+        // Timers first: a message that is lost as it leaves lets its sender act again, and what it arms then must stand.
+        for effect in &effects {
+            match *effect {
                 Effect::Arm(timer, due) => {
                     let due = due.max(self.world.model.now);
                     self.world.model.timers.arm(me, timer, due);
@@ -293,7 +305,14 @@ impl Doing<'_> {
                 Effect::Disarm(timer) => {
                     self.world.model.timers.disarm(me, timer);
                 }
+                Effect::Send { .. } | Effect::Close(_) => {}
+            }
+        }
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Send { to, message, after } => self.send(me, to, message, after),
                 Effect::Close(peer) => self.hang_up(me, peer),
+                Effect::Arm(..) | Effect::Disarm(_) => {}
             }
         }
         if self.effects.is_empty() {

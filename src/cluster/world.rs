@@ -236,10 +236,15 @@ impl World {
             .model
             .brokers
             .iter()
-            .filter(|b| b.is_running())
+            .filter(|b| self.has_ports_open(b.id()) || from == Node::Controller && b.is_running())
             .map(|b| Node::Broker(b.id()));
         nodes.extend(brokers.filter(|&node| node != from && self.model.network.connects(from, node)));
         Reach { nodes }
+    }
+
+    /// Whether a broker takes connections of brokers and clients: a starting one does when it has read the metadata.
+    pub(crate) fn has_ports_open(&self, id: BrokerId) -> bool {
+        self.broker(id).is_some_and(|b| b.is_running() && b.image().is_some())
     }
 
     /// Whether a node can do anything now: its process runs and is not frozen.
