@@ -127,7 +127,8 @@ impl Process {
             alter: AlterPartitions::default(),
             isr_changes: (0, 0),
             armed: [None; 3],
-            next_correlation: 0,
+            // Answers to the process before this one must not be taken for answers to this one.
+            next_correlation: (incarnation as Correlation) << 20,
             ready: started,
             touched: VecDeque::new(),
         }
