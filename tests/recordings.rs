@@ -55,3 +55,8 @@ fn logs_are_kept_as_recorded() {
 fn what_once_differed_stays_mended() {
     all_same("storage-found.jsonl.gz", 6, 268);
 }
+
+#[test]
+fn a_cluster_comes_through_failures_as_recorded() {
+    all_same("cluster.jsonl.gz", 46, 696);
+}

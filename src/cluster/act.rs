@@ -9,6 +9,7 @@ use crate::cluster::event::{ConfigReach, What};
 use crate::cluster::fault;
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
 use crate::cluster::input::{ConfigTarget, Destination, Input, Refused, Send};
+use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::{Endpoint, Micros, Settings, Topic};
 use crate::cluster::step::Doing;
@@ -88,6 +89,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
         Input::Flush(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.flush(tp, cx)),
         Input::Roll(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.roll(tp, cx)),
         Input::Send(client, send) => hand_over(doing, client, &send),
+        Input::Request(client, broker, message) => request(doing, client, broker, *message),
         Input::Poll(client, max) => with_consumer(doing, client, |consumer, cx| consumer.poll(max, cx)),
         Input::Seek(client, tp, to) => {
             let reads = doing.world.client(client).is_some_and(|c| c.reads(tp));
@@ -475,6 +477,20 @@ fn hand_over(doing: &mut Doing<'_>, id: ClientId, send: &Send) -> Done {
         return Err(Refused::new(format!("{name} is a consumer"), "send with a producer"));
     }
     doing.with_client(id, |client, cx| client.send(send, cx));
+    Ok(())
+}
+
+/// A request of no client's logic.
+fn request(doing: &mut Doing<'_>, client: ClientId, broker: BrokerId, message: Message) -> Done {
+    broker_exists(doing.world, broker)?;
+    client_runs(doing.world, client)?;
+    if !doing.world.accepts(Node::Broker(broker)) {
+        return Err(Refused::new(
+            format!("broker {broker} is down, so there is no connection to it"),
+            format!("start {broker} first"),
+        ));
+    }
+    doing.with_client(client, |_, cx| cx.send(Node::Broker(broker), message));
     Ok(())
 }
 

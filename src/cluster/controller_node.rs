@@ -155,21 +155,26 @@ impl ControllerNode {
             return;
         }
         cx.send(Node::Broker(broker), Message::RegisterResponse(id, outcome.answer));
-        if self.publish(outcome, cx).is_ok() {
+        if outcome.answer.is_ok() {
             self.heard.insert(broker, cx.now);
             self.silent.remove(&broker);
             self.controller.contact(broker);
         }
+        let _told = self.publish(outcome, cx);
     }
 
     fn heartbeat(&mut self, broker: BrokerId, id: Correlation, heartbeat: &Heartbeat, cx: &mut Cx<'_>) {
-        if let HeartbeatWant::AssignDirectory(directory) = heartbeat.want {
-            self.assign_directory(broker, heartbeat.epoch, DirectoryId(directory), cx);
-        }
         let wish = match heartbeat.want {
             HeartbeatWant::Unfence => Wish::Run,
             HeartbeatWant::ShutDown => Wish::ShutDown,
-            HeartbeatWant::AssignDirectory(_) => Wish::Fence,
+            HeartbeatWant::AssignDirectory(directory) => {
+                self.assign_directory(broker, heartbeat.epoch, DirectoryId(directory), cx);
+                // The report goes beside the heartbeats: it leaves the broker as it is.
+                match self.controller.broker(broker) {
+                    Some(known) if !known.fenced => Wish::Run,
+                    _ => Wish::Fence,
+                }
+            }
         };
         let request = HeartbeatRequest {
             broker,
@@ -178,10 +183,13 @@ impl ControllerNode {
             wish,
         };
         let outcome = self.controller.heartbeat(LastContact::Continuous, request);
-        let answer = self.publish(outcome, cx);
-        if answer.is_ok() {
+        if outcome.answer.is_ok() {
             self.heard.insert(broker, cx.now);
             self.silent.remove(&broker);
+        }
+        let answer = self.publish(outcome, cx);
+        if answer.is_ok() && self.behind.remove(&broker) {
+            cx.send(Node::Broker(broker), Message::Metadata(self.image()));
         }
         let answer = answer.map(|reply| HeartbeatAnswer {
             fenced: reply.fenced,
@@ -296,7 +304,9 @@ impl ControllerNode {
     fn spread(&mut self, cx: &mut Cx<'_>) {
         let known: Vec<BrokerId> = self.image.brokers.keys().copied().collect();
         for broker in known {
-            if cx.reach.can(Node::Broker(broker)) {
+            // A broker fetches the metadata log: one that is frozen or cut off does not, and hears nothing.
+            if cx.reach.can(Node::Broker(broker)) && !self.silent.contains(&broker) {
+                self.behind.remove(&broker);
                 cx.send(Node::Broker(broker), Message::Metadata(self.image()));
             } else {
                 self.behind.insert(broker);

@@ -5,7 +5,7 @@
 //! Settings enter as a whole: they change rarely, and their digest is cheap beside the rest only because it is cached there.
 
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
-use crate::cluster::message::Message;
+use crate::cluster::message::{Acks, Message};
 use crate::cluster::world::Model;
 use crate::log::Encoder;
 
@@ -80,7 +80,12 @@ pub(crate) fn message(message: &Message, out: &mut Encoder) {
     out.u8(message.kind() as u8);
     match message {
         Message::Produce(_, request) => {
-            out.u8(request.acks as u8);
+            out.u16(match request.acks {
+                Acks::None => 0,
+                Acks::Leader => 1,
+                Acks::All => u16::MAX,
+                Acks::Other(number) => number as u16,
+            });
             out.i64(request.timeout_ms);
             out.len(request.batches.len());
             for (tp, batch) in &request.batches {

@@ -58,6 +58,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
             doing.with_broker(id, |broker, cx| broker.wipe(cx));
             Ok(())
         }
+        Input::WipePartition(tp, id) => damage(doing, id, |broker, cx| broker.wipe_partition(tp, cx)),
         Input::Pause(id) => pause(doing, id),
         Input::Resume(id) => resume(doing, id),
         Input::Cut(pairs) => cut(doing, pairs),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cluster::actor::{Timer, TimerKind};
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
-use crate::cluster::message::{MessageKind, OffsetSpec};
+use crate::cluster::message::{Message, MessageKind, OffsetSpec};
 use crate::cluster::settings::{Endpoint, Micros};
 use crate::config::{ConsumerConfig, ProducerConfig};
 use crate::log::Header;
@@ -191,6 +191,9 @@ pub enum Input {
     // Clients.
     /// An application hands over records.
     Send(ClientId, Box<Send>),
+    /// A client's process sends one request as it stands, with none of a client's logic. Nobody waits for the answer but
+    /// whoever looks at the wire.
+    Request(ClientId, BrokerId, Box<Message>),
     /// One poll of a manual consumer, for at most this many records.
     Poll(ClientId, Option<u32>),
     /// Moves a consumer's position.
@@ -213,6 +216,8 @@ pub enum Input {
     Start(BrokerId, ReportDirectory),
     /// A broker's data directory is lost and formatted anew.
     Wipe(BrokerId),
+    /// The folder of one replica is lost, on a broker that is down: the data directory stays what it was.
+    WipePartition(TopicPartition, BrokerId),
     /// A broker's process freezes.
     Pause(BrokerId),
     /// It goes on.

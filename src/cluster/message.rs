@@ -149,6 +149,15 @@ pub enum OffsetSpec {
     Timestamp(i64),
 }
 
+/// Where an asked offset was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundOffset {
+    /// The offset.
+    pub offset: i64,
+    /// The leader epoch that goes with it, where it is known.
+    pub leader_epoch: Option<i32>,
+}
+
 /// Everything that travels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
@@ -181,7 +190,7 @@ pub enum Message {
     /// Consumer to leader, or follower to leader after an out-of-range fetch. Partition, current leader epoch (-1 none), what.
     ListOffsets(Correlation, Isolation, Vec<(TopicPartition, i32, OffsetSpec)>),
     /// Leader to consumer or follower: offset, or `None` where no record is that young.
-    ListOffsetsResponse(Correlation, Vec<(TopicPartition, Result<Option<i64>, Errors>)>),
+    ListOffsetsResponse(Correlation, Vec<(TopicPartition, Result<Option<FoundOffset>, Errors>)>),
     /// Consumer to leader: where does this epoch end? Partition, current leader epoch (-1 none), epoch asked for.
     EpochEnd(Correlation, Vec<(TopicPartition, i32, i32)>),
     /// Leader to consumer: epoch and end offset (-1, -1 for unknown).

@@ -25,6 +25,8 @@ pub mod partitioner;
 pub mod rules;
 pub mod settings;
 pub mod step;
+#[cfg(test)]
+mod tests;
 pub mod timers;
 pub mod tracked;
 pub mod world;

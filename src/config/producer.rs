@@ -14,6 +14,8 @@ pub enum Acks {
     Leader,
     /// `all` or `-1`: that of every in-sync replica.
     All,
+    /// Any other number. No producer can be configured so; a raw request that says it is refused.
+    Other(i16),
 }
 
 impl FromValue for Acks {

@@ -8,6 +8,7 @@
 //! Deliberately absent: reading of files and printing, which are the command line's.
 
 mod assignors;
+mod cluster;
 mod compare;
 mod controller;
 mod partitioner;
@@ -25,6 +26,7 @@ pub const REPLAYS: &[&dyn Replay] = &[
     &partitioner::Sticky,
     &assignors::Assignors,
     &storage::Recorded,
+    &cluster::Recorded,
 ];
 
 /// How recordings of one kind are replayed.

@@ -118,15 +118,11 @@ impl Ledger {
                     self.cut(*broker, *partition, *from, How::PowerLost, event);
                 }
             }
-            What::Wiped { broker, .. } => {
-                let of_broker: Vec<_> = self.holdings.keys().filter(|key| key.1 == *broker).copied().collect();
-                for key in of_broker {
-                    let gone = self
-                        .holdings
-                        .remove(&key)
-                        .map(|mut held| held.clear())
-                        .unwrap_or_default();
-                    self.take(*broker, key.0, gone, How::Wiped, event);
+            What::Wiped { broker, lost } => {
+                for (partition, _) in lost {
+                    let held = self.holdings.remove(&(*partition, *broker));
+                    let gone = held.map(|mut held| held.clear()).unwrap_or_default();
+                    self.take(*broker, *partition, gone, How::Wiped, event);
                 }
             }
             _ => {}

@@ -194,7 +194,7 @@ fn power_loss_and_a_lost_disk_take_what_they_must_and_no_more() {
         Rule::Act,
         What::Wiped {
             broker: BrokerId(1),
-            lost: Vec::new(),
+            lost: vec![(T0, Vec::new())],
         },
     )]);
     assert_eq!(held(&ledger, 1), []);

@@ -210,9 +210,10 @@ impl Describer<'_> {
                 batches,
             } => {
                 let acks = match acks {
-                    Acks::None => "0",
-                    Acks::Leader => "1",
-                    Acks::All => "all",
+                    Acks::None => "0".to_owned(),
+                    Acks::Leader => "1".to_owned(),
+                    Acks::All => "all".to_owned(),
+                    Acks::Other(number) => number.to_string(),
                 };
                 self.fact("to", to).fact("acks", acks).fact("attempt", attempt);
                 for (partition, tags) in batches {

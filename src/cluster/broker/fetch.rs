@@ -4,7 +4,9 @@
 //! is told (high watermark, log start) is noted *before* the follower's progress is counted, so a follower learns of a
 //! raised high watermark one round later; nothing wakes its parked fetch for that.
 //!
-//! Deliberately absent: fetch sessions, quotas, reading from followers, remote storage.
+//! A consumer may read a follower, up to the follower's own high watermark, but nothing here sends it there.
+//!
+//! Deliberately absent: fetch sessions, quotas, the choice of a preferred read replica, remote storage.
 
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ use crate::log::{Errors, FirstBatch};
 use super::channel::Serving;
 use super::parked::{ParkedFetch, Phase, Wait};
 use super::process::Process;
-use super::replica::Replica;
+use super::replica::{Replica, Role};
 
 /// Why a log is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,16 +245,16 @@ impl Process {
         })
     }
 
-    /// The replica that a fetch may read: led here, in the epoch that the sender believes in.
+    /// The replica that a fetch may read, in the epoch that the sender believes in: a follower reads its leader, a
+    /// consumer reads any replica.
     fn readable(&self, from: Node, part: &FetchPartition) -> Option<&Replica> {
         let replica = self.replica(part.partition)?;
-        let leading = replica.leading()?;
         let current = part.current_leader_epoch == -1 || part.current_leader_epoch == replica.leader_epoch;
-        let assigned = match from {
-            Node::Broker(id) => leading.remotes.contains_key(&id),
-            _ => true,
+        let served = match from {
+            Node::Broker(id) => replica.leading()?.remotes.contains_key(&id),
+            _ => replica.role != Role::Unknown,
         };
-        (current && assigned).then_some(replica)
+        (current && served).then_some(replica)
     }
 
     fn diverges(&self, replica: &Replica, part: &FetchPartition) -> bool {
@@ -301,9 +303,9 @@ impl Process {
         part: &FetchPartition,
         budget: &mut Budget,
     ) -> Result<FetchResult, Errors> {
-        let replica = self.led_in_epoch(cx, part.partition, part.current_leader_epoch)?;
-        let leading = replica.leading().ok_or(Errors::NotLeaderOrFollower)?;
+        let replica = self.held_in_epoch(cx, part.partition, part.current_leader_epoch)?;
         if let Node::Broker(follower) = from {
+            let leading = replica.leading().ok_or(Errors::NotLeaderOrFollower)?;
             if !leading.remotes.contains_key(&follower) {
                 let epoch_sent = part.current_leader_epoch >= 0;
                 return Err(if epoch_sent {
@@ -355,10 +357,19 @@ impl Process {
 
     /// The replica of a partition, if it is led here in the epoch that a request names (−1 names none).
     pub(super) fn led_in_epoch(&self, cx: &Cx<'_>, tp: TopicPartition, epoch: i32) -> Result<&Replica, Errors> {
+        let replica = self.held_in_epoch(cx, tp, epoch)?;
+        replica.leading().map(|_| replica).ok_or(Errors::NotLeaderOrFollower)
+    }
+
+    /// The replica of a partition, led here or not, in the epoch that a request names.
+    fn held_in_epoch(&self, cx: &Cx<'_>, tp: TopicPartition, epoch: i32) -> Result<&Replica, Errors> {
         if self.image.partition(tp).is_none() {
             return Err(Errors::UnknownTopicOrPartition);
         }
-        let replica = self.replica(tp).ok_or(Errors::NotLeaderOrFollower)?;
+        let replica = self
+            .replica(tp)
+            .filter(|replica| replica.role != Role::Unknown)
+            .ok_or(Errors::NotLeaderOrFollower)?;
         if epoch >= 0 && cx.holds(Rule::FetchFenced) {
             if epoch < replica.leader_epoch {
                 return Err(Errors::FencedLeaderEpoch);
@@ -367,7 +378,7 @@ impl Process {
                 return Err(Errors::UnknownLeaderEpoch);
             }
         }
-        replica.leading().map(|_| replica).ok_or(Errors::NotLeaderOrFollower)
+        Ok(replica)
     }
 
     /// Counts a follower's progress: it may join the ISR, and the high watermark may rise.

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::event::{AppendedAs, What};
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
-use crate::cluster::message::{Correlation, FetchPartition, FetchRequest, FetchResult, Isolation, Message, OffsetSpec};
+use crate::cluster::message::{
+    Correlation, FetchPartition, FetchRequest, FetchResult, FoundOffset, Isolation, Message, OffsetSpec,
+};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::log::Errors;
@@ -454,7 +456,7 @@ impl Process {
         cx: &mut Cx<'_>,
         leader: BrokerId,
         id: Correlation,
-        answers: &[(TopicPartition, Result<Option<i64>, Errors>)],
+        answers: &[(TopicPartition, Result<Option<FoundOffset>, Errors>)],
     ) {
         let Some(Asked::Ends(tp)) = self.answered(cx, leader, id) else {
             return;
@@ -468,7 +470,7 @@ impl Process {
             match answers {
                 [(_, Ok(Some(end))), (_, Ok(Some(start)))] => {
                     self.set_status(leader, tp, Status::Ready);
-                    self.fit_into_range(cx, tp, *start, *end);
+                    self.fit_into_range(cx, tp, start.offset, end.offset);
                 }
                 _ => self.rest(cx, leader, tp),
             }

@@ -136,6 +136,12 @@ impl Host {
         records.collect()
     }
 
+    /// One partition's folder is lost. Gives what it held.
+    pub(super) fn wipe_partition(&mut self, tp: TopicPartition) -> Result<Vec<(i64, u64)>, String> {
+        let folder = self.folders.remove(&tp).ok_or("this broker has no such replica")?;
+        Ok(records_from(&folder.view, folder.view.log_start_offset()))
+    }
+
     /// Cuts the last batch of a replica's files; half of it stays unless told otherwise.
     pub(super) fn tear(&mut self, tp: TopicPartition, keep: Option<u32>) -> Result<(), String> {
         let folder = self.folders.get_mut(&tp).ok_or("this broker has no such replica")?;

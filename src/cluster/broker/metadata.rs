@@ -70,7 +70,19 @@ impl Process {
         for (tp, partition) in followed {
             self.make_follower(cx, *tp, partition);
         }
+        self.note_min_isr(cx);
         self.tend_fetchers(cx);
+    }
+
+    /// The configs that came along with the news are applied after them.
+    fn note_min_isr(&mut self, cx: &Cx<'_>) {
+        let me = self.id;
+        for (tp, replica) in &mut self.replicas {
+            let configured = Some(cx.settings.topic_on(tp.topic, me).min_insync_replicas);
+            if replica.known_min_isr != configured {
+                replica.make_mut().known_min_isr = configured;
+            }
+        }
     }
 
     /// A replica that is assigned to this broker, made if it does not exist yet; with the controller's state of it, if
@@ -93,8 +105,6 @@ impl Process {
     fn make_leader(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, partition: &PartitionImage) {
         let (me, now) = (self.id, cx.now);
         self.count_isr_change(tp, &partition.isr);
-        let known = self.replica(tp).and_then(|replica| replica.leading());
-        let known_isr = known.map(|leading| leading.isr.clone());
         let Some(replica) = self.assigned_replica(cx, tp, partition) else {
             return;
         };
@@ -110,11 +120,7 @@ impl Process {
         }
         self.stop_fetching(tp);
         self.touch(tp, Touch::Leadership);
-        // A real broker takes up a new min.insync.replicas after the rest of the metadata: an ELR that was emptied with it
-        // must not raise the high watermark by itself.
-        if new_epoch || known_isr.is_none_or(|isr| isr != partition.isr) {
-            self.raise_high_watermark(cx, tp);
-        }
+        self.raise_high_watermark_by_news(cx, tp);
     }
 
     fn make_follower(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, partition: &PartitionImage) {

@@ -345,6 +345,17 @@ impl Broker {
         cx.say(Rule::Act, || What::Wiped { broker, lost });
     }
 
+    /// The folder of one replica is lost, on a broker that is down.
+    ///
+    /// # Errors
+    /// That there is no such folder.
+    pub fn wipe_partition(&mut self, tp: TopicPartition, cx: &mut Cx<'_>) -> Result<(), String> {
+        let lost = vec![(tp, self.host.wipe_partition(tp)?)];
+        let broker = self.id;
+        cx.say(Rule::Act, || What::Wiped { broker, lost });
+        Ok(())
+    }
+
     /// The process freezes.
     pub fn pause(&mut self, cx: &mut Cx<'_>) {
         let (broker, from) = (self.id, self.state());

@@ -5,7 +5,7 @@
 
 use crate::cluster::actor::Cx;
 use crate::cluster::ids::{Node, TopicPartition};
-use crate::cluster::message::{Correlation, Isolation, Message, OffsetSpec};
+use crate::cluster::message::{Correlation, FoundOffset, Isolation, Message, OffsetSpec};
 use crate::cluster::rules::Rule;
 use crate::log::Errors;
 
@@ -35,7 +35,7 @@ impl Process {
         epoch: i32,
         isolation: Isolation,
         spec: OffsetSpec,
-    ) -> Result<Option<i64>, Errors> {
+    ) -> Result<Option<FoundOffset>, Errors> {
         let replica = self.led_in_epoch(cx, tp, epoch)?;
         let log = &replica.log;
         let end = match isolation {
@@ -46,12 +46,22 @@ impl Process {
         let start = replica.leading().map_or(0, |leading| leading.epoch_start);
         let behind =
             isolation != Isolation::LogEnd && start > log.high_watermark() && cx.holds(Rule::OffsetNotAvailable);
+        let found = |offset, leader_epoch| Ok(Some(FoundOffset { offset, leader_epoch }));
         match spec {
-            OffsetSpec::Earliest => Ok(Some(log.log_start_offset())),
+            OffsetSpec::Earliest => {
+                let start = log.log_start_offset();
+                let oldest = log.epochs().entries().first();
+                found(
+                    start,
+                    oldest
+                        .filter(|oldest| oldest.start_offset <= start)
+                        .map(|oldest| oldest.epoch),
+                )
+            }
             OffsetSpec::Latest if behind => Err(Errors::OffsetNotAvailable),
-            OffsetSpec::Latest => Ok(Some(end)),
-            OffsetSpec::Timestamp(time) => match log.offset_for_timestamp(time).map(|found| found.offset) {
-                Some(offset) if offset < end => Ok(Some(offset)),
+            OffsetSpec::Latest => found(end, Some(replica.leader_epoch)),
+            OffsetSpec::Timestamp(time) => match log.offset_for_timestamp(time) {
+                Some(record) if record.offset < end => found(record.offset, record.leader_epoch),
                 _ if behind => Err(Errors::OffsetNotAvailable),
                 _ => Ok(None),
             },

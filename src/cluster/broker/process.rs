@@ -210,7 +210,10 @@ impl Process {
 
     /// What the rules about ISR and high watermark of a partition look at.
     pub(super) fn scene<'a>(&'a self, cx: &Cx<'_>, tp: TopicPartition) -> Scene<'a> {
-        let configured = cx.settings.topic_on(tp.topic, self.id).min_insync_replicas;
+        self.scene_with(cx, tp, cx.settings.topic_on(tp.topic, self.id).min_insync_replicas)
+    }
+
+    fn scene_with<'a>(&'a self, cx: &Cx<'_>, tp: TopicPartition, configured: i64) -> Scene<'a> {
         let replicas = self.leading(tp).map_or(1, |leading| leading.remotes.len() + 1);
         let lag = millis(cx.settings.broker(self.id).replica_lag_time_max_ms);
         Scene {
@@ -223,7 +226,19 @@ impl Process {
 
     /// Raises the high watermark as far as its rule allows.
     pub(super) fn raise_high_watermark(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
-        let scene = self.scene(cx, tp);
+        let configured = cx.settings.topic_on(tp.topic, self.id).min_insync_replicas;
+        self.raise_high_watermark_with(cx, tp, configured);
+    }
+
+    /// The same when news of the partition are taken over: configs that came along with them are applied after them.
+    pub(super) fn raise_high_watermark_by_news(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
+        let configured = cx.settings.topic_on(tp.topic, self.id).min_insync_replicas;
+        let known = self.replica(tp).and_then(|replica| replica.known_min_isr);
+        self.raise_high_watermark_with(cx, tp, known.unwrap_or(configured));
+    }
+
+    fn raise_high_watermark_with(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, min_isr: i64) {
+        let scene = self.scene_with(cx, tp, min_isr);
         let Some(replica) = self.replica(tp) else { return };
         let from = replica.log.high_watermark();
         let Some(to) = replica.wanted_high_watermark(&scene).filter(|&to| to > from) else {

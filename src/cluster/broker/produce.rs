@@ -61,6 +61,9 @@ impl Process {
 
     /// Appends one batch as leader, or says why not.
     fn append(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, batch: &Batch, acks: Acks) -> Result<PartState, Errors> {
+        if let Acks::Other(_) = acks {
+            return Err(Errors::InvalidRequiredAcks);
+        }
         if self.image.partition(tp).is_none() {
             return Err(Errors::UnknownTopicOrPartition);
         }

@@ -29,6 +29,9 @@ pub struct Replica {
     pub partition_epoch: i32,
     /// What it does.
     pub role: Role,
+    /// `min.insync.replicas` in the metadata that was taken over last. A new value acts at once on what comes, but the
+    /// news that it came with (a cleared ELR is a change of the partition) are still judged by this one.
+    pub(super) known_min_isr: Option<i64>,
     /// Until when the latest append keeps the log's lock.
     pub(super) busy_until: Micros,
     /// Since when something waits to be written back by the operating system.
@@ -116,6 +119,7 @@ impl Replica {
             leader_epoch: -1,
             partition_epoch: -1,
             role: Role::Unknown,
+            known_min_isr: None,
             busy_until: 0,
             dirty_since: None,
             roll_flush: None,
@@ -276,6 +280,7 @@ impl Fingerprint for Replica {
         self.on_host.encode(out);
         out.i32(self.leader_epoch);
         out.i32(self.partition_epoch);
+        out.option(self.known_min_isr, Encoder::i64);
         match &self.role {
             Role::Unknown => out.u8(0),
             Role::Follower(leader) => {

@@ -298,41 +298,40 @@ impl Process {
 
     /// Arms the next checkpoint that would write something new.
     pub(super) fn arm_checkpoint(&mut self, cx: &mut Cx<'_>) {
-        let ticks = Ticks::of(self, cx);
-        let mut due: Option<Micros> = None;
-        for replica in self.replicas.values().filter(|replica| replica.role != Role::Unknown) {
-            let (current, written) = (checkpoints_now(&replica.log), replica.on_host);
-            if current.high_watermark != written.high_watermark {
-                due = Some(due.map_or(ticks.watermarks, |at| at.min(ticks.watermarks)));
-            }
-            if (current.recovery_point, current.log_start) != (written.recovery_point, written.log_start) {
-                due = Some(due.map_or(ticks.points, |at| at.min(ticks.points)));
-            }
-        }
+        let [watermarks, points, starts] = Ticks::of(self, cx).next(cx.now);
+        let known = self.replicas.values().filter(|replica| replica.role != Role::Unknown);
+        let due = known.flat_map(|replica| {
+            let (now, written) = (checkpoints_now(&replica.log), replica.on_host);
+            [
+                (now.high_watermark != written.high_watermark).then_some(watermarks),
+                (now.recovery_point != written.recovery_point).then_some(points),
+                (now.log_start != written.log_start).then_some(starts),
+            ]
+        });
+        let due = due.flatten().min();
         self.arm_once(cx, TimerKind::Checkpoint, due);
     }
 
     /// The checkpoint timer: each file is written at its own ticks.
     pub(super) fn on_checkpoint_due(&mut self, cx: &mut Cx<'_>) {
-        let config = cx.settings.broker(self.id);
-        let on_tick = |origin: Micros, interval: i64| {
-            cx.now >= origin && (cx.now - origin).is_multiple_of(millis(interval).max(1))
-        };
-        let watermarks = on_tick(self.started, config.replica_high_watermark_checkpoint_interval_ms);
-        let first = self.started + millis(config.log_initial_task_delay_ms);
-        let points = on_tick(first, config.log_flush_offset_checkpoint_interval_ms);
-        match (watermarks, points) {
-            (true, false) => self.write_checkpoints(cx, |written, now| Checkpoints {
-                high_watermark: now.high_watermark,
-                ..written
-            }),
-            (false, true) => self.write_checkpoints(cx, |written, now| Checkpoints {
-                high_watermark: written.high_watermark,
-                ..now
-            }),
+        let [watermarks, points, starts] = match Ticks::of(self, cx).at(cx.now) {
             // Out of its turn everything is written.
-            _ => self.write_checkpoints(cx, |_, now| now),
-        }
+            [false, false, false] => [true; 3],
+            own => own,
+        };
+        self.write_checkpoints(cx, |written, now| Checkpoints {
+            high_watermark: if watermarks {
+                now.high_watermark
+            } else {
+                written.high_watermark
+            },
+            recovery_point: if points {
+                now.recovery_point
+            } else {
+                written.recovery_point
+            },
+            log_start: if starts { now.log_start } else { written.log_start },
+        });
     }
 
     /// Writes the checkpoint files.
@@ -413,22 +412,30 @@ pub(super) enum Retained {
     Everything,
 }
 
-/// The next ticks of the two checkpoint tasks.
-struct Ticks {
-    watermarks: Micros,
-    points: Micros,
-}
+/// The ticks of the three checkpoint tasks, each its first and its interval: high watermarks, recovery points, log starts.
+struct Ticks([(Micros, Micros); 3]);
 
 impl Ticks {
     fn of(process: &Process, cx: &Cx<'_>) -> Ticks {
         let config = cx.settings.broker(process.id);
-        let watermarks = millis(config.replica_high_watermark_checkpoint_interval_ms);
-        let first = process.started + millis(config.log_initial_task_delay_ms);
-        let points = millis(config.log_flush_offset_checkpoint_interval_ms);
-        Ticks {
-            watermarks: Process::next_tick(process.started, watermarks, cx.now),
-            points: Process::next_tick(first, points, cx.now),
-        }
+        let of_logs = process.started + millis(config.log_initial_task_delay_ms);
+        let ticks = [
+            (process.started, config.replica_high_watermark_checkpoint_interval_ms),
+            (of_logs, config.log_flush_offset_checkpoint_interval_ms),
+            (of_logs, config.log_flush_start_offset_checkpoint_interval_ms),
+        ];
+        Ticks(ticks.map(|(first, interval)| (first, millis(interval).max(1))))
+    }
+
+    /// The next of each.
+    fn next(&self, now: Micros) -> [Micros; 3] {
+        self.0.map(|(first, interval)| Process::next_tick(first, interval, now))
+    }
+
+    /// Which of them are now.
+    fn at(&self, now: Micros) -> [bool; 3] {
+        self.0
+            .map(|(first, interval)| now >= first && (now - first).is_multiple_of(interval))
     }
 }
 

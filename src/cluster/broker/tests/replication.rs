@@ -278,7 +278,7 @@ fn a_new_leader_does_not_tell_an_end_too_early() {
     }
     rig.run_for(3 * MS);
     let answers = rig.inbox.iter().filter_map(|(_, _, message)| match message {
-        Message::ListOffsetsResponse(_, answers) => Some(answers[0].1),
+        Message::ListOffsetsResponse(_, answers) => Some(answers[0].1.map(|found| found.map(|found| found.offset))),
         _ => None,
     });
     assert_eq!(

@@ -6,7 +6,7 @@
 use crate::cluster::actor::Cx;
 use crate::cluster::event::{ReadError, What};
 use crate::cluster::ids::TopicPartition;
-use crate::cluster::message::{FetchResult, OffsetSpec};
+use crate::cluster::message::{FetchResult, FoundOffset, OffsetSpec};
 use crate::cluster::rules::Rule;
 use crate::log::{Batch, Errors};
 
@@ -82,7 +82,7 @@ impl Consumer {
     pub(super) fn on_offsets(
         &mut self,
         asked: &[(TopicPartition, OffsetSpec)],
-        answers: Vec<(TopicPartition, Result<Option<i64>, Errors>)>,
+        answers: Vec<(TopicPartition, Result<Option<FoundOffset>, Errors>)>,
         cx: &mut Cx,
     ) {
         for (tp, answer) in answers {
@@ -98,7 +98,7 @@ impl Consumer {
                 continue;
             }
             match answer {
-                Ok(Some(offset)) => {
+                Ok(Some(FoundOffset { offset, .. })) => {
                     reading.enter(State::Fetching(Position {
                         offset,
                         epoch: None,

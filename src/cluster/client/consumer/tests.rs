@@ -7,7 +7,7 @@ use crate::cluster::client::bench::{Bench, MS, image, led_by, tp};
 use crate::cluster::event::{Event, ReadError, What};
 use crate::cluster::ids::{BrokerId, Node};
 use crate::cluster::input::SeekTo;
-use crate::cluster::message::{Correlation, FetchRequest, FetchResult, Message, OffsetSpec};
+use crate::cluster::message::{Correlation, FetchRequest, FetchResult, FoundOffset, Message, OffsetSpec};
 use crate::log::{Batch, Errors, Record};
 
 /// The only fetch that has left since last asked.
@@ -88,7 +88,13 @@ fn one_request_goes_to_each_leader() {
         [(tp(0), 0, OffsetSpec::Earliest), (tp(2), 0, OffsetSpec::Earliest)]
     );
     assert_eq!(two[..], [(tp(1), 0, OffsetSpec::Earliest)]);
-    let answers = vec![(tp(0), Ok(Some(5))), (tp(2), Ok(Some(7)))];
+    let found = |offset| {
+        Ok(Some(FoundOffset {
+            offset,
+            leader_epoch: Some(0),
+        }))
+    };
+    let answers = vec![(tp(0), found(5)), (tp(2), found(7))];
     bench.deliver(1, Message::ListOffsetsResponse(*first, answers));
     let (to, _, request) = fetch(&mut bench);
     assert_eq!((to, offsets(&request)), (1, vec![(0, 5), (2, 7)]));

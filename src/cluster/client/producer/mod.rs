@@ -32,7 +32,7 @@ use crate::cluster::input::{Destination, Send};
 use crate::cluster::message::{Acks, Message};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
-use crate::config::{self, ConfigError, ProducerConfig};
+use crate::config::{ConfigError, ProducerConfig};
 use crate::log::{Encoder, Errors, Fingerprint, Record};
 
 use super::alarms::{Alarms, Deadlines, earliest};
@@ -278,11 +278,7 @@ impl Producer {
     }
 
     fn acks(&self) -> Acks {
-        match self.config.acks {
-            config::Acks::None => Acks::None,
-            config::Acks::Leader => Acks::Leader,
-            config::Acks::All => Acks::All,
-        }
+        self.config.acks
     }
 
     fn is_idempotent(&self, cx: &Cx) -> bool {

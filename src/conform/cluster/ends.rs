@@ -1,0 +1,187 @@
+//! The last line: what every replica's files hold at the end, and all that the controller wrote.
+
+use super::run::Run;
+use crate::cluster::broker::ReplicaView;
+use crate::log::Batch;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Producer ids from here on are a script's own; those below are given by the cluster.
+const OWN_PRODUCER_IDS: i64 = 1_000_000;
+
+/// Everything at the end.
+pub(super) fn of(run: &Run) -> Value {
+    let world = &run.world;
+    let (mut logs, mut all_segments, mut checkpoints, mut history) = (Map::new(), Map::new(), Map::new(), Map::new());
+    for tp in world.partitions() {
+        let name = world.partition_name(tp);
+        let (mut of_logs, mut of_segments, mut of_checkpoints) = (Map::new(), Map::new(), Map::new());
+        for broker in world.brokers() {
+            let Some(replica) = broker.replica(tp) else { continue };
+            let id = broker.id().to_string();
+            let records: Vec<Value> = replica
+                .batches()
+                .flat_map(records)
+                .map(|record| json!(record))
+                .collect();
+            of_logs.insert(id.clone(), records.into());
+            of_segments.insert(id.clone(), segments(&replica));
+            of_checkpoints.insert(id, checkpoints_of(&replica));
+        }
+        logs.insert(name.clone(), of_logs.into());
+        all_segments.insert(name.clone(), of_segments.into());
+        checkpoints.insert(name.clone(), of_checkpoints.into());
+        history.insert(name, run.history.get(&tp).cloned().unwrap_or_default().into());
+    }
+    json!({
+        "logs": logs,
+        "segments": all_segments,
+        "checkpoints": checkpoints,
+        "controllerHistory": history,
+    })
+}
+
+/// A batch's records: offset, leader epoch, key, value, producer id, sequence.
+pub(super) fn records(batch: &Batch) -> Vec<[Value; 6]> {
+    let text =
+        |bytes: Option<&[u8]>| bytes.map_or(Value::Null, |bytes| shortened(&String::from_utf8_lossy(bytes)).into());
+    let sequence = |offset: i64| match batch.base_sequence() {
+        -1 => -1,
+        base => i64::from(base) + offset - batch.base_offset(),
+    };
+    batch
+        .records()
+        .map(|record| {
+            [
+                record.offset.into(),
+                batch.leader_epoch().into(),
+                text(record.key),
+                text(record.value),
+                batch.producer_id().into(),
+                sequence(record.offset).into(),
+            ]
+        })
+        .collect()
+}
+
+/// Long padded values are recorded by their length.
+fn shortened(value: &str) -> String {
+    let kept = value.trim_end_matches('.');
+    match value.len() - kept.len() {
+        dots @ 4.. => format!("{kept}+{dots} dots"),
+        _ => value.to_owned(),
+    }
+}
+
+/// The segments: base offset and bytes.
+pub(super) fn segments(replica: &ReplicaView<'_>) -> Value {
+    let all = replica.log().segments();
+    all.map(|segment| json!([segment.base_offset(), segment.size()]))
+        .collect()
+}
+
+/// The leader epochs: epoch and start offset.
+pub(super) fn epochs(replica: &ReplicaView<'_>) -> Value {
+    let all = replica.epochs().iter();
+    all.map(|entry| json!([entry.epoch, entry.start_offset])).collect()
+}
+
+fn checkpoints_of(replica: &ReplicaView<'_>) -> Value {
+    let written = replica.checkpoints();
+    let mut fields = Map::new();
+    fields.insert("hw".into(), written.high_watermark.into());
+    fields.insert("recoveryPoint".into(), written.recovery_point.into());
+    if written.log_start != 0 {
+        fields.insert("logStart".into(), written.log_start.into());
+    }
+    fields.insert("epochs".into(), epochs(replica));
+    fields.into()
+}
+
+/// Several followers that have caught up after a common event ask to join the ISR, and which of them comes first is open:
+/// where two histories differ in nothing else, ours takes over the recorded order. Says where it did.
+pub(super) fn settle_races(line: &Value, ours: &mut Value) -> Vec<String> {
+    let mut open = Vec::new();
+    let Some(partitions) = ours.get_mut("controllerHistory").and_then(Value::as_object_mut) else {
+        return open;
+    };
+    for (name, entries) in partitions {
+        let recorded = line
+            .pointer(&format!("/controllerHistory/{name}"))
+            .and_then(Value::as_array);
+        let (Some(recorded), Some(entries)) = (recorded, entries.as_array_mut()) else {
+            continue;
+        };
+        let mut at = 0;
+        while at < entries.len().min(recorded.len()) {
+            let differing = (at..entries.len().min(recorded.len())).take_while(|&i| entries[i] != recorded[i]);
+            let end = at + differing.count();
+            if end > at && is_order_of_joining(recorded, entries, at, end) {
+                for i in at..end {
+                    entries[i] = recorded[i].clone();
+                    open.push(format!("end: who joins first is open in controllerHistory.{name}[{i}]"));
+                }
+            }
+            at = end + 1;
+        }
+    }
+    open
+}
+
+/// Whether these entries differ only in the order in which followers join, and what they lead to is the same.
+fn is_order_of_joining(recorded: &[Value], ours: &[Value], from: usize, to: usize) -> bool {
+    let ids = |entry: &Value| -> BTreeSet<u64> {
+        let isr = entry.get("isr").and_then(Value::as_array);
+        isr.into_iter().flatten().filter_map(Value::as_u64).collect()
+    };
+    let grows = |history: &[Value]| {
+        (from..=to).all(
+            |i| match (i.checked_sub(1).and_then(|i| history.get(i)), history.get(i)) {
+                (Some(before), Some(now)) => {
+                    ids(before).is_subset(&ids(now)) && ids(before).len() + 1 == ids(now).len()
+                }
+                _ => false,
+            },
+        )
+    };
+    let without_order = |entry: &Value| {
+        let mut entry = entry.clone();
+        if let Some(fields) = entry.as_object_mut() {
+            fields.remove("isr");
+            fields.remove("elr");
+        }
+        entry
+    };
+    let same_besides = (from..to).all(|i| without_order(&recorded[i]) == without_order(&ours[i]));
+    same_besides && recorded.get(to) == ours.get(to) && grows(recorded) && grows(ours)
+}
+
+/// Makes two last lines comparable: a checkpoint without an entry says 0, and producer ids that the cluster gave are
+/// numbered in the order in which they appear.
+pub(super) fn normalize(line: &mut Value) {
+    if let Some(checkpoints) = line.get_mut("checkpoints").and_then(Value::as_object_mut) {
+        let replicas = checkpoints.values_mut().filter_map(Value::as_object_mut);
+        for replica in replicas.flat_map(|replicas| replicas.values_mut()) {
+            for name in ["hw", "recoveryPoint"] {
+                if let Some(null) = replica.get_mut(name).filter(|value| value.is_null()) {
+                    *null = 0.into();
+                }
+            }
+        }
+    }
+    let Some(logs) = line.get_mut("logs").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let mut given: BTreeMap<i64, usize> = BTreeMap::new();
+    let replicas = logs.values_mut().filter_map(Value::as_object_mut);
+    for log in replicas.flat_map(|replicas| replicas.values_mut()) {
+        for record in log.as_array_mut().into_iter().flatten() {
+            let Some(id) = record.get_mut(4) else { continue };
+            let number = id.as_i64().unwrap_or(-1);
+            if number >= 0 && !(OWN_PRODUCER_IDS..OWN_PRODUCER_IDS + 1000).contains(&number) {
+                let next = given.len();
+                *id = format!("given {}", given.entry(number).or_insert(next)).into();
+            }
+        }
+    }
+}

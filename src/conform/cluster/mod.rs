@@ -1,0 +1,122 @@
+//! Recordings of a real three-broker cluster under failures, against [`World`](crate::cluster::World).
+//!
+//! A recording is a script of steps with what was observed after each; the last line holds every replica's log, the
+//! checkpoints and all states that the controller wrote. Each step becomes inputs of the world, with the recording's
+//! timings as broker configs; then the world runs as the recorder waited, until nothing has changed for a while. Every
+//! field is compared except those that differed between two runs of the real cluster (`racy`).
+//!
+//! Where a script leaves something to chance that decides what follows, each way it can go is tried, and the recording
+//! must be one of them.
+//!
+//! Deliberately absent: consumer groups and the log cleaner; their steps are left out by name.
+
+mod ask;
+mod ends;
+mod run;
+mod state;
+mod step;
+
+use super::{Difference, Malformed, Recording, Replay, Replayed};
+use crate::cluster::input::ReportDirectory;
+use crate::conform::compare::differences;
+use run::Run;
+use serde::Deserialize;
+use serde_json::Value;
+use step::{Header, Line, Step};
+
+/// Replays kind `cluster`.
+pub struct Recorded;
+
+/// Steps of consumer groups, which the model has not.
+const GROUP_STEPS: [&str; 9] = [
+    "consumer",
+    "assigned",
+    "consume",
+    "position",
+    "commit",
+    "committed",
+    "seek",
+    "leave",
+    "crash",
+];
+
+impl Replay for Recorded {
+    fn kind(&self) -> &'static str {
+        "cluster"
+    }
+
+    fn replay(&self, recording: &Recording) -> Result<Replayed, Malformed> {
+        let first = attempt(recording, ReportDirectory::First)?;
+        if first.differences.is_empty() {
+            return Ok(first);
+        }
+        let other = attempt(recording, ReportDirectory::Late)?;
+        let better = other.differences.is_empty() || other.operations > first.operations;
+        Ok(if better { other } else { first })
+    }
+}
+
+/// One replay, in which the race between the report of a new data directory and the end of fencing goes one way.
+fn attempt(recording: &Recording, race: ReportDirectory) -> Result<Replayed, Malformed> {
+    let header = Header::deserialize(&recording.header).map_err(|error| Malformed::new("header", error))?;
+    let mut run = Run::new(&header, race)?;
+    let mut replayed = Replayed::default();
+    for (index, value) in recording.lines.iter().enumerate() {
+        let place = format!("line {}", index + 2);
+        if value.get("logs").is_some() {
+            replayed.operations += 1;
+            let mut ours = ends::of(&run);
+            let open = ends::settle_races(value, &mut ours);
+            replayed.skipped.extend(open);
+            replayed.differences = compare("end", value, value, ours);
+            break;
+        }
+        let line = Line::deserialize(value).map_err(|error| Malformed::new(&place, error))?;
+        let name = line.step.get("do").and_then(Value::as_str).unwrap_or_default();
+        let operation = format!("{} {name}", line.i);
+        if GROUP_STEPS.contains(&name) {
+            replayed
+                .skipped
+                .push(format!("{operation}: the model has no consumer groups"));
+            continue;
+        }
+        let step = Step::deserialize(&line.step).map_err(|error| Malformed::new(&place, error))?;
+        if step.is_compacted() {
+            replayed.skipped.push(format!(
+                "{operation} and all that follows: the brokers have no log cleaner"
+            ));
+            break;
+        }
+        let mut ours = run.perform(step).map_err(|error| Malformed::new(&place, error))?;
+        if line.observed.get("state").is_some() {
+            run.settle();
+            ours.insert("state".to_owned(), state::of(&run));
+        }
+        replayed.operations += 1;
+        replayed.differences = compare(&operation, value, &line.observed, Value::Object(ours));
+        if !replayed.differences.is_empty() {
+            break;
+        }
+    }
+    Ok(replayed)
+}
+
+/// Where an observation and ours differ, apart from what is racy; `line` names the racy paths.
+fn compare(operation: &str, line: &Value, observed: &Value, mut ours: Value) -> Vec<Difference> {
+    let mut kafka = observed.clone();
+    if let Some(fields) = kafka.as_object_mut() {
+        fields.remove("racy");
+    }
+    let racy = line.get("racy").and_then(Value::as_array);
+    for path in racy.into_iter().flatten().filter_map(Value::as_str) {
+        let pointer = format!("/{path}");
+        for side in [&mut kafka, &mut ours] {
+            if let Some(place) = side.pointer_mut(&pointer) {
+                *place = Value::from("racy");
+            }
+        }
+    }
+    ends::normalize(&mut kafka);
+    ends::normalize(&mut ours);
+    differences(operation, "observed", &kafka, &ours)
+}
