@@ -11,3 +11,4 @@ pub mod ledger;
 pub mod lesson;
 pub mod log;
 pub mod scenario;
+pub mod ui;

@@ -13,7 +13,6 @@ fn main() {
 #[cfg(target_arch = "wasm32")]
 mod page {
     use wasm_bindgen::prelude::*;
-    use yew::prelude::*;
 
     #[wasm_bindgen]
     extern "C" {
@@ -28,17 +27,12 @@ mod page {
         panic!("a panic on purpose");
     }
 
-    #[component]
-    fn Page() -> Html {
-        html! { <main><h1>{ "Highwater" }</h1></main> }
-    }
-
     pub fn start() {
         yew::set_custom_panic_hook(Box::new(|info| panicked(&info.to_string())));
         let root = web_sys::window().and_then(|window| window.document());
         let root = root.and_then(|document| document.get_element_by_id("app"));
         match root {
-            Some(root) => drop(yew::Renderer::<Page>::with_root(root).render()),
+            Some(root) => drop(yew::Renderer::<highwater::ui::app::App>::with_root(root).render()),
             None => panicked("index.html has no element with the id app"),
         }
     }

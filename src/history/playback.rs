@@ -112,6 +112,15 @@ impl Playback {
         }
     }
 
+    /// As [`step`](Self::step), but no farther than the script's first so many statements; `None` once they are done.
+    pub fn step_within(&mut self, statements: usize) -> Option<Stepped> {
+        if self.history.at_end() {
+            return self.advance(statements);
+        }
+        self.seek(self.history.position() + 1);
+        Some(Stepped::Moved)
+    }
+
     /// Goes to where so many statements of the script are done, and plays as far as that if it was not played yet.
     pub fn play_to(&mut self, statements: usize) -> Stepped {
         let is_behind = |origin: &Origin| matches!(origin, Origin::Script(index) if *index >= statements);

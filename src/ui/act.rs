@@ -1,0 +1,134 @@
+//! Everything a person can do on the page. Components send these; one place performs them.
+
+use crate::ui::reading::Given;
+use crate::ui::view::panels::Fault;
+
+/// What the inspector shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A record, by its producer's number and its own.
+    Record(u16, u32),
+    /// A broker.
+    Broker(u16),
+}
+
+/// Which drawer is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawer {
+    /// What became of each record.
+    Ledger,
+    /// What happened, with the rule of each.
+    Events,
+    /// The cluster as a table.
+    Table,
+}
+
+/// How wide a column of the scene is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zoom {
+    /// Wide enough for a record's name and epoch.
+    Near,
+    /// Wide enough for its name.
+    Far,
+    /// A mere mark.
+    Farthest,
+}
+
+impl Zoom {
+    /// The style class.
+    pub const fn class(self) -> &'static str {
+        match self {
+            Zoom::Near => "near",
+            Zoom::Far => "far",
+            Zoom::Farthest => "farthest",
+        }
+    }
+
+    /// One step nearer.
+    pub const fn nearer(self) -> Zoom {
+        match self {
+            Zoom::Near | Zoom::Far => Zoom::Near,
+            Zoom::Farthest => Zoom::Far,
+        }
+    }
+
+    /// One step farther.
+    pub const fn farther(self) -> Zoom {
+        match self {
+            Zoom::Near => Zoom::Far,
+            Zoom::Far | Zoom::Farthest => Zoom::Farthest,
+        }
+    }
+}
+
+/// Where in the recorded run to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// One step on; a new one if the run ends here.
+    On,
+    /// One step back.
+    Back,
+    /// Before the first step.
+    Start,
+    /// Behind the last recorded step.
+    End,
+    /// To the next marked moment.
+    NextMark,
+    /// To the marked moment before.
+    PreviousMark,
+    /// To this step.
+    To(usize),
+}
+
+/// One thing a person does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// Plays, or pauses.
+    TogglePlay,
+    /// Pauses.
+    Pause,
+    /// Moves in time.
+    Go(Go),
+    /// Steps a second, times two: 1 is one step every two seconds.
+    Speed(u32),
+    /// Sends one record.
+    Produce,
+    /// Does something to a broker.
+    Fault(u16, Fault),
+    /// Kills whoever leads the partition in view.
+    KillLeader,
+    /// Opens a broker's menu of faults.
+    OpenFaults(u16),
+    /// Closes whatever lies over the page.
+    Close,
+    /// Turns a knob.
+    Turn(&'static str, String),
+    /// Does what a line of the scenario language says.
+    Do(String),
+    /// Picks the record at an offset as an answer, or takes that back.
+    Pick(i64),
+    /// Answers the prediction that is open.
+    Answer(Given),
+    /// Plays to the lesson's next stop.
+    Next,
+    /// Shows something in the inspector; `None` clears it.
+    Inspect(Option<Subject>),
+    /// Opens a lesson file of somebody's own: its name and its text.
+    OpenLesson(String, String),
+    /// Shows another partition: topic and number.
+    Partition(u16, u32),
+    /// Moves the window over the log; `None` follows the end.
+    Window(Option<i64>),
+    /// Makes the columns wider or narrower.
+    Zoom(Zoom),
+    /// Opens a drawer, or closes the one that is open.
+    Drawer(Drawer),
+    /// Takes back the last cut of the future.
+    Undo,
+    /// Puts a notice away.
+    Dismiss,
+    /// Starts this lesson's or landing's run anew.
+    Restart,
+    /// Starts it anew with another value of a knob, at its beginning.
+    RestartWith(&'static str, String),
+}

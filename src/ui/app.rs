@@ -1,0 +1,479 @@
+//! The whole page: it holds the state, draws it, and turns keys, timers and the address into acts.
+//!
+//! A frame is drawn when something has changed and never otherwise: while nothing plays there is no timer, and motion is
+//! the browser's affair.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use gloo_timers::callback::Timeout;
+use serde_json::{Value, json};
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, KeyboardEvent};
+use yew::prelude::*;
+
+use super::act::{Act, Zoom};
+use super::browser::{self, Listening, Settings};
+use super::dialogs::{Dialog, SettingsForm, Sheet, help};
+use super::drawers::Drawers;
+use super::faults::FaultMenu;
+use super::icons::{brand, icon};
+use super::inspector::InspectorPane;
+use super::keys::{self, Asked};
+use super::knobs::Knobs;
+use super::lessons::{Lessons, broken};
+use super::page::{Notice, Page, Place, Way};
+use super::panel;
+use super::scene::{Frame, Motion, Scene};
+use super::session::Session;
+use super::transport::Transport;
+use super::view::panels::thin;
+use super::view::stage::{Stage, Window};
+use super::view::{faults, inspect, knobs, lanes, ledger, names, rows, told, wire};
+use crate::cluster::BrokerId;
+use crate::lesson::Progress;
+use crate::ui::reading::Reading;
+
+/// Columns of the ledger.
+const LEDGER_COLUMNS: usize = 24;
+/// Steps whose events are listed.
+const EVENT_STEPS: usize = 40;
+/// The longest flight, milliseconds.
+const FLIGHT: u32 = 600;
+
+/// The page.
+#[component]
+pub fn App() -> Html {
+    let page = use_mut_ref(begin);
+    let update = use_force_update();
+    let settings = use_state(Settings::kept);
+    let dialog = use_state(|| None::<Dialog>);
+    let waits = use_mut_ref(|| false);
+    let track = use_node_ref();
+    let columns = use_state(|| 10_i64);
+
+    let act = {
+        let (page, update) = (page.clone(), update.clone());
+        use_callback((), move |act: Act, ()| {
+            let closes = matches!(act, Act::Close | Act::Fault(..))
+                .then(|| page.borrow().menu)
+                .flatten();
+            page.borrow_mut().perform(act);
+            if let Some(broker) = closes {
+                keys::focus(&format!("faults-{broker}"));
+            }
+            keep(&page);
+            update.force_update();
+        })
+    };
+
+    use_effect_with(*settings, |settings| settings.apply());
+    use_address(page.clone(), update.clone());
+    use_clock(page.clone(), update.clone());
+    use_keys(act.clone(), dialog.clone(), waits, settings.keys);
+    use_width(track.clone(), columns.clone(), page.borrow().zoom);
+
+    let open = |which: Dialog| {
+        let dialog = dialog.clone();
+        Callback::from(move |_: MouseEvent| dialog.set(Some(which)))
+    };
+    let close = {
+        let dialog = dialog.clone();
+        Callback::from(move |()| dialog.set(None))
+    };
+    let state = page.borrow();
+    html! {
+        <div class="page">
+            <a class="skip" href="#main" onclick={Callback::from(|event: MouseEvent| { event.prevent_default(); keys::focus("main"); })}>{ "To the cluster" }</a>
+            { header(&state.place, open(Dialog::Settings), open(Dialog::Help)) }
+            { body(&state, &act, *columns, settings.is_still(), track) }
+            if let Some(which) = *dialog {
+                { match which {
+                    Dialog::Help => html! { <Sheet title="Keys" close={close}>{ help() }</Sheet> },
+                    Dialog::Settings => {
+                        let set = { let settings = settings.clone(); Callback::from(move |value| settings.set(value)) };
+                        html! { <Sheet title="Settings" close={close}><SettingsForm settings={*settings} {set}/></Sheet> }
+                    }
+                } }
+            }
+        </div>
+    }
+}
+
+/// The state at the start: what was kept, the address, and the run that a crash has interrupted.
+fn begin() -> Page {
+    let restored = browser::kept(browser::PROGRESS).map(|text| Progress::from_text(&text));
+    let damages = restored
+        .as_ref()
+        .map_or_else(Vec::new, |restored| restored.damages.clone());
+    let mut page = Page::new(restored.map_or_else(Progress::default, |restored| restored.progress));
+    if !browser::matches("(min-height: 820px)") || browser::matches("(max-width: 900px)") {
+        page.drawer = page.drawer.filter(|_| browser::matches("(max-width: 900px)"));
+    }
+    page.visit(&browser::window().location().hash().unwrap_or_default());
+    if let Some(first) = damages.first() {
+        page.notice = Some(Notice::Said(first.as_str().into()));
+    }
+    if let Some(kept) = browser::crashed_run().and_then(|text| serde_json::from_str::<Value>(&text).ok()) {
+        let scenario = kept["scenario"].as_str().unwrap_or_default();
+        let position = kept["position"].as_u64().unwrap_or_default() as usize;
+        let killed = kept["killed"]
+            .as_u64()
+            .zip(kept["killedWho"].as_u64())
+            .map(|(at, who)| (at as usize, who as u16));
+        if let Err(why) = page.resume(scenario, position, killed) {
+            page.notice = Some(Notice::Refused(
+                format!("the run before the crash cannot be replayed: {why}").into(),
+            ));
+        }
+    }
+    page
+}
+
+/// Keeps progress, and the run for the case that the engine stops.
+fn keep(page: &Rc<RefCell<Page>>) {
+    let page = page.borrow();
+    browser::keep(browser::PROGRESS, &page.progress.to_text());
+    let Some(session) = &page.session else { return };
+    let killed = match &page.place {
+        Place::Landing(landing) => landing.killed,
+        _ => None,
+    };
+    let run = json!({
+        "scenario": session.scenario(),
+        "step": session.step_number(),
+        "position": session.position(),
+        "killed": killed.map(|(at, _)| at),
+        "killedWho": killed.map(|(_, who)| who),
+    });
+    browser::keep_run(&run.to_string());
+}
+
+fn header(place: &Place, settings: Callback<MouseEvent>, help: Callback<MouseEvent>) -> Html {
+    let lessons = matches!(place, Place::Lessons | Place::Lesson(_) | Place::Broken { .. });
+    html! {
+        <header class="top">
+            <a class="brand" href="#/" aria-current={(!lessons).then_some("page")}>{ brand() }{ "Highwater" }</a>
+            <nav aria-label="Pages"><a href="#/lessons" aria-current={lessons.then_some("page")}>{ "Lessons" }</a></nav>
+            <span class="grow"></span>
+            <button class="btn quiet" onclick={settings} aria-label="Settings of the page">{ icon("sliders") }<span class="label">{ "Settings" }</span></button>
+            <button class="btn quiet" onclick={help} aria-label="Help: keys"><span class="label">{ "Help" }</span><kbd>{ "?" }</kbd></button>
+        </header>
+    }
+}
+
+fn body(page: &Page, act: &Callback<Act>, columns: i64, still: bool, track: NodeRef) -> Html {
+    match (&page.place, &page.session) {
+        (Place::Lessons, _) => {
+            html! { <>{ notice(page, act) }<Lessons progress={page.progress.clone()} act={act.clone()}/></> }
+        }
+        (Place::Broken { slug, faults }, _) => broken(slug, faults),
+        (Place::Landing(_) | Place::Lesson(_), None) => html! {},
+        (Place::Landing(_) | Place::Lesson(_), Some(session)) => cluster(page, session, act, columns, still, track),
+    }
+}
+
+fn cluster(page: &Page, session: &Session, act: &Callback<Act>, columns: i64, still: bool, track: NodeRef) -> Html {
+    let look = session.look();
+    let step = session.step_number();
+    let window = Window::place(
+        look.first_offset(),
+        look.last_offset() + lanes::waiting(&look),
+        columns,
+        page.window,
+    );
+    let stage = Rc::new(Stage {
+        partition: look.names.partition(session.partition()).into(),
+        window,
+        producers: lanes::producers(&look, window),
+        brokers: rows::rows(&look, window),
+        consumers: lanes::consumers(&look),
+        controller: Rc::new(lanes::controller(&look)),
+        flights: wire::flights(&look, session.heads()),
+    });
+    let reading = match &page.place {
+        Place::Lesson(reading) => Some(&**reading),
+        _ => None,
+    };
+    let written = reading.and_then(|reading| reading.caption(session));
+    let told = told::caption(&look).filter(|_| step > 0);
+    let caption = written
+        .or(told)
+        .unwrap_or_else(|| "A cluster at rest. Take a step, or press Play.".to_string());
+    let now = names::time(look.world.now());
+    let picking = reading
+        .and_then(|reading| reading.open_prediction(session))
+        .is_some_and(|open| matches!(open.kind, crate::lesson::Kind::Click(_)));
+    let frame = Frame {
+        window,
+        selected: page.selected,
+        picked: picking.then(|| Rc::new(page.picked.clone())),
+        act: act.clone(),
+    };
+    let speed = page.speed;
+    let period = page.pace();
+    let motion = match page.way {
+        Way::Stepped if !still && page.playing && period >= 150 => Motion::Step(FLIGHT.min(period * 9 / 10)),
+        Way::Stepped if !still && !page.playing => Motion::Step(FLIGHT),
+        _ => Motion::Still,
+    };
+    let marks = session.marks();
+    let spoken: Rc<str> = format!("Step {step} of {}, {now}. {caption}", session.steps()).into();
+    let quiet = page.playing && period < 1_000;
+    let partition = session.partition();
+    html! {
+        <>
+            <aside class="left" aria-label={if reading.is_some() { "Lesson" } else { "Start" }}>
+                { left(page, session, reading, act) }
+                <Settled knobs={Rc::new(knobs::knobs(&look, session.begun()))} refused={page.refused.as_ref().map(|(name, why)| (AttrValue::from(*name), AttrValue::from(why.to_string())))} can_produce={session.can_produce()} act={act.clone()}/>
+            </aside>
+            <div class="middle">
+                <main class="mid" id="main" tabindex="-1">
+                    { notice(page, act) }
+                    <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p>{ caption.clone() }</p></div>
+                    <Scene stage={stage.clone()} partitions={Rc::new(wire::partitions(&look))} partition={(partition.topic.0, partition.partition)} zoom={page.zoom} {motion} {frame} step={page.version as usize} {track}/>
+                </main>
+                <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}/>
+            </div>
+            <footer class="foot">
+                <Transport {step} steps={session.steps()} time={Rc::<str>::from(now)} spoken={spoken.clone()} playing={page.playing} can_go_on={session.can_go_on()} {speed} marks={Rc::new(thin(&marks, session.steps()))} act={act.clone()}/>
+                { drawers(page, session, &stage, act) }
+            </footer>
+            <Live text={spoken} {quiet}/>
+            if let Some(broker) = page.menu {
+                <FaultMenu {broker} options={faults::options(&look, BrokerId(broker))} act={act.clone()}/>
+            }
+        </>
+    }
+}
+
+fn left(page: &Page, session: &Session, reading: Option<&Reading>, act: &Callback<Act>) -> Html {
+    match (&page.place, reading) {
+        (Place::Landing(landing), _) => panel::landing(landing, session, act),
+        (_, Some(reading)) => panel::lesson(reading, session, page.playing, &page.picked, act),
+        _ => html! {},
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct SettledProps {
+    knobs: Rc<Vec<super::view::panels::Knob>>,
+    refused: Option<(AttrValue, AttrValue)>,
+    can_produce: bool,
+    act: Callback<Act>,
+}
+
+/// What can be set and sent: the knobs, and one record by hand.
+#[component]
+fn Settled(props: &SettledProps) -> Html {
+    let open = !browser::matches("(max-width: 900px)");
+    html! {
+        <section class="set" aria-label="Cluster settings">
+            <button class="btn full" disabled={!props.can_produce} onclick={props.act.reform(|_| Act::Produce)} data-testid="produce">{ icon("plus") }{ "Produce a record" }<kbd>{ "P" }</kbd></button>
+            <details class="fold" {open}>
+                <summary class="eyebrow">{ icon("right") }{ "Kafka settings" }</summary>
+                <Knobs knobs={props.knobs.clone()} refused={props.refused.clone()} act={props.act.clone()}/>
+            </details>
+        </section>
+    }
+}
+
+/// What is to be said apart from the run.
+fn notice(page: &Page, act: &Callback<Act>) -> Html {
+    let dismiss = html! { <button class="btn small quiet square" aria-label="Dismiss" onclick={act.reform(|_| Act::Dismiss)}>{ icon("cross") }</button> };
+    match &page.notice {
+        None => html! {},
+        Some(Notice::Cut(cut)) => {
+            let steps = if cut.dropped == 1 {
+                "1 step".to_string()
+            } else {
+                format!("{} steps", cut.dropped)
+            };
+            html! {
+                <div class="notice" role="status" data-testid="notice"><p>{ format!("You changed the past: the {steps} that came after are set aside.") }</p>
+                    <button class="btn small" onclick={act.reform(|_| Act::Undo)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
+            }
+        }
+        Some(Notice::Refused(why)) => {
+            html! { <div class="notice error" role="alert" data-testid="notice"><p>{ names::capital(why) }</p>{ dismiss }</div> }
+        }
+        Some(Notice::Said(text)) => {
+            html! { <div class="notice said" role="status" data-testid="notice"><p>{ text.to_string() }</p>{ dismiss }</div> }
+        }
+    }
+}
+
+fn drawers(page: &Page, session: &Session, stage: &Rc<Stage>, act: &Callback<Act>) -> Html {
+    use super::act::Drawer;
+    let table = match page.drawer {
+        Some(Drawer::Ledger) => ledger::table(&session.look(), LEDGER_COLUMNS),
+        _ => Default::default(),
+    };
+    let events = match page.drawer {
+        Some(Drawer::Events) => events(session),
+        _ => Vec::new(),
+    };
+    html! { <Drawers open={page.drawer} ledger={Rc::new(table)} events={Rc::new(events)} stage={stage.clone()} step={session.step_number()} act={act.clone()}/> }
+}
+
+/// The events of the latest steps, the latest first.
+fn events(session: &Session) -> Vec<super::view::panels::EventLine> {
+    use super::view::panels::{Change, EventLine};
+    let look = session.look();
+    let position = session.position();
+    let from = position
+        .saturating_sub(EVENT_STEPS)
+        .max(position - session.step_number());
+    let mut lines = Vec::new();
+    for (at, events) in session.playback().history().events(from, position).into_iter().rev() {
+        for event in events.iter().filter(|event| told::weight(&event.what) > 5) {
+            let change = Change {
+                text: told::line(event, look.names).into(),
+                rule: told::rule(event),
+            };
+            lines.push(EventLine {
+                step: session.number_of(at),
+                at: names::time(event.at).into(),
+                change,
+            });
+        }
+    }
+    lines
+}
+
+#[derive(Properties, PartialEq)]
+struct LiveProps {
+    text: Rc<str>,
+    quiet: bool,
+}
+
+/// The one polite live region: it speaks each step, but not while steps follow one another faster than speech.
+#[component]
+fn Live(props: &LiveProps) -> Html {
+    let said = use_mut_ref(|| Rc::<str>::from(""));
+    if !props.quiet {
+        *said.borrow_mut() = Rc::clone(&props.text);
+    }
+    let text = said.borrow().to_string();
+    html! { <div class="sr" role="status" aria-live="polite" data-testid="live">{ text }</div> }
+}
+
+/// The address's fragment says which place is shown.
+#[hook]
+fn use_address(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
+    use_effect_with((), move |()| {
+        let listening = Listening::to(browser::window().into(), "hashchange", move |_| {
+            page.borrow_mut()
+                .visit(&browser::window().location().hash().unwrap_or_default());
+            keep(&page);
+            update.force_update();
+        });
+        move || drop(listening)
+    });
+}
+
+/// While it plays, one timer for the next step; while it does not, none. A page that is hidden does not play.
+#[hook]
+fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
+    let (playing, pace, version) = {
+        let page = page.borrow();
+        (page.playing && page.menu.is_none(), page.pace(), page.version)
+    };
+    {
+        let (page, update) = (page.clone(), update.clone());
+        use_effect_with((playing, pace, version), move |&(playing, pace, _)| {
+            let timer = playing.then(|| {
+                Timeout::new(pace, move || {
+                    page.borrow_mut().tick();
+                    keep(&page);
+                    update.force_update();
+                })
+            });
+            move || drop(timer)
+        });
+    }
+    use_effect_with((), move |()| {
+        let document = browser::window().document();
+        let listening = document.map(|document| {
+            let hidden = document.clone();
+            Listening::to(document.into(), "visibilitychange", move |_| {
+                if hidden.hidden() && page.borrow().playing {
+                    page.borrow_mut().perform(Act::Pause);
+                    update.force_update();
+                }
+            })
+        });
+        move || drop(listening)
+    });
+}
+
+/// Keys become acts.
+#[hook]
+fn use_keys(
+    act: Callback<Act>,
+    dialog: UseStateHandle<Option<Dialog>>,
+    waits: Rc<RefCell<bool>>,
+    single: browser::Keys,
+) {
+    use_effect_with((single, *dialog), move |&(single, _)| {
+        let pointed = Rc::new(RefCell::new(false));
+        let down = {
+            let pointed = pointed.clone();
+            Listening::to(browser::window().into(), "pointerdown", move |_| {
+                *pointed.borrow_mut() = true
+            })
+        };
+        let listening = Listening::to(browser::window().into(), "keydown", move |event| {
+            let Some(event) = event.dyn_ref::<KeyboardEvent>() else {
+                return;
+            };
+            if event.key() == "Tab" {
+                *pointed.borrow_mut() = false;
+            }
+            if !*pointed.borrow() && keys::walk(event) {
+                return event.prevent_default();
+            }
+            let waited = waits.replace(false);
+            let Some(asked) = keys::asked(event, single, waited) else {
+                return;
+            };
+            event.prevent_default();
+            match asked {
+                Asked::Act(what) => act.emit(what),
+                Asked::FaultsOf => drop(waits.replace(true)),
+                Asked::Inspector => keys::focus("inspector"),
+                Asked::Help => dialog.set(Some(Dialog::Help)),
+                Asked::Close => act.emit(Act::Close),
+            }
+        });
+        move || drop((listening, down))
+    });
+}
+
+/// How many columns there is room for.
+#[hook]
+fn use_width(track: NodeRef, columns: UseStateHandle<i64>, zoom: Zoom) {
+    let measure = {
+        let columns = columns.clone();
+        move || {
+            let Some(track) = track.cast::<HtmlElement>() else {
+                return;
+            };
+            let narrow = browser::matches("(max-width: 640px)");
+            let column = match (zoom, narrow) {
+                (Zoom::Near, false) => 46,
+                (Zoom::Near, true) => 40,
+                (Zoom::Far, false) => 28,
+                (Zoom::Far, true) => 26,
+                (Zoom::Farthest, _) => 12,
+            };
+            let room = i64::from((track.client_width() - 8) / column).max(2);
+            columns.set(room);
+        }
+    };
+    use_effect(move || {
+        measure();
+        let listening = Listening::to(browser::window().into(), "resize", move |_| measure());
+        move || drop(listening)
+    });
+}

@@ -1,0 +1,164 @@
+//! The few things that the page asks of its browser: storage, listening, measuring, the crash that came before.
+
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::prelude::*;
+use web_sys::{EventTarget, Window, js_sys};
+
+/// Where progress is kept.
+pub const PROGRESS: &str = "highwater.progress";
+/// Where settings are kept.
+pub const SETTINGS: &str = "highwater.settings";
+/// Where the run is kept in case the engine stops.
+pub const RESUME: &str = "highwater.resume";
+
+/// The window; there always is one where a page runs.
+pub fn window() -> Window {
+    web_sys::window().expect("the page runs in a window")
+}
+
+/// What is kept in this browser under a name; nothing if storage is forbidden.
+pub fn kept(name: &str) -> Option<String> {
+    window().local_storage().ok()??.get_item(name).ok()?
+}
+
+/// Keeps something in this browser; where storage is forbidden, nothing is kept.
+pub fn keep(name: &str, text: &str) {
+    if let Ok(Some(storage)) = window().local_storage() {
+        let _ = storage.set_item(name, text);
+    }
+}
+
+/// Keeps the run for as long as this tab is open.
+pub fn keep_run(text: &str) {
+    if let Ok(Some(storage)) = window().session_storage() {
+        let _ = storage.set_item(RESUME, text);
+    }
+}
+
+/// The run that was under way when the engine stopped, if this page was loaded to recover from that.
+pub fn crashed_run() -> Option<String> {
+    let get = |of: &JsValue, name: &str| {
+        js_sys::Reflect::get(of, &name.into())
+            .ok()
+            .filter(|value| value.is_object())
+    };
+    let crashed = get(&get(&window().into(), "highwater")?, "crashed")?;
+    let resume = get(&crashed, "resume")?;
+    js_sys::JSON::stringify(&resume).ok()?.as_string()
+}
+
+/// A listener that ends when this is dropped.
+pub struct Listening {
+    target: EventTarget,
+    event: &'static str,
+    closure: Closure<dyn FnMut(web_sys::Event)>,
+}
+
+impl Listening {
+    /// Listens to an event.
+    pub fn to(target: EventTarget, event: &'static str, act: impl FnMut(web_sys::Event) + 'static) -> Listening {
+        let closure = Closure::<dyn FnMut(web_sys::Event)>::new(act);
+        let _ = target.add_event_listener_with_callback(event, closure.as_ref().unchecked_ref());
+        Listening { target, event, closure }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self
+            .target
+            .remove_event_listener_with_callback(self.event, self.closure.as_ref().unchecked_ref());
+    }
+}
+
+/// Whether a media query holds.
+pub fn matches(query: &str) -> bool {
+    window()
+        .match_media(query)
+        .ok()
+        .flatten()
+        .is_some_and(|list| list.matches())
+}
+
+/// Light, dark, or as the system has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// How much may move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Motion {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Messages fly.
+    Full,
+    /// Nothing moves.
+    Reduced,
+}
+
+/// Whether single keys act.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keys {
+    /// They do.
+    #[default]
+    On,
+    /// Only keys that type nothing do.
+    Off,
+}
+
+/// What somebody has set for the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Light or dark.
+    pub theme: Theme,
+    /// How much may move.
+    pub motion: Motion,
+    /// Whether single keys act.
+    pub keys: Keys,
+}
+
+impl Settings {
+    /// What is kept; what cannot be read counts as not set.
+    pub fn kept() -> Settings {
+        kept(SETTINGS)
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default()
+    }
+
+    /// Whether nothing may move.
+    pub fn is_still(&self) -> bool {
+        match self.motion {
+            Motion::System => matches("(prefers-reduced-motion: reduce)"),
+            Motion::Full => false,
+            Motion::Reduced => true,
+        }
+    }
+
+    /// Keeps the settings, and puts them on the document's root, where the styles look.
+    pub fn apply(&self) {
+        if let Ok(text) = serde_json::to_string(self) {
+            keep(SETTINGS, &text);
+        }
+        let Some(root) = window().document().and_then(|document| document.document_element()) else {
+            return;
+        };
+        let _ = match self.theme {
+            Theme::System => root.remove_attribute("data-theme"),
+            Theme::Light => root.set_attribute("data-theme", "light"),
+            Theme::Dark => root.set_attribute("data-theme", "dark"),
+        };
+        let _ = root.set_attribute("data-motion", if self.is_still() { "reduced" } else { "full" });
+    }
+}

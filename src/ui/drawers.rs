@@ -1,0 +1,228 @@
+//! The drawers at the foot: the ledger, the events, the cluster as a table.
+
+use std::rc::Rc;
+
+use yew::prelude::*;
+
+use crate::ui::act::{Act, Drawer, Subject};
+use crate::ui::inspector::rule_note;
+use crate::ui::view::panels::{Chip, EventLine, LedgerTable, Tone};
+use crate::ui::view::stage::{BrokerRow, Health, Role, Stage};
+
+/// Properties of the drawers.
+#[derive(Properties, PartialEq)]
+pub struct DrawersProps {
+    /// Which one is open.
+    pub open: Option<Drawer>,
+    /// The ledger.
+    pub ledger: Rc<LedgerTable>,
+    /// The events, the latest first.
+    pub events: Rc<Vec<EventLine>>,
+    /// The cluster.
+    pub stage: Rc<Stage>,
+    /// The step one stands at.
+    pub step: usize,
+    /// Where acts go.
+    pub act: Callback<Act>,
+}
+
+/// The tabs and the open drawer.
+#[component]
+pub fn Drawers(props: &DrawersProps) -> Html {
+    let tabs = [
+        (Drawer::Ledger, "Ledger"),
+        (Drawer::Events, "Events"),
+        (Drawer::Table, "Table"),
+    ];
+    html! {
+        <div class="drawers">
+            <div class="tabs" role="tablist" aria-label="Drawers" onkeydown={Callback::from(move_between_tabs)}>
+                { for tabs.map(|(drawer, name)| {
+                    let selected = props.open == Some(drawer);
+                    let focusable = selected || (props.open.is_none() && drawer == Drawer::Ledger);
+                    html! {
+                        <button key={name} role="tab" id={format!("tab-{name}")} aria-selected={selected.to_string()} aria-controls="drawer" tabindex={if focusable { "0" } else { "-1" }}
+                            onclick={props.act.reform(move |_| Act::Drawer(drawer))}>{ name }</button>
+                    }
+                }) }
+            </div>
+            if let Some(drawer) = props.open {
+                <div class="drawer" id="drawer" role="tabpanel" tabindex="0" aria-label={tabs.iter().find(|(other, _)| *other == drawer).map_or("", |(_, name)| *name)}>
+                    { match drawer {
+                        Drawer::Ledger => html! { <Ledger table={props.ledger.clone()} act={props.act.clone()}/> },
+                        Drawer::Events => html! { <Events events={props.events.clone()} step={props.step}/> },
+                        Drawer::Table => html! { <ClusterTable stage={props.stage.clone()}/> },
+                    } }
+                </div>
+            }
+        </div>
+    }
+}
+
+/// Arrow keys move between tabs, as in every list of tabs.
+fn move_between_tabs(event: KeyboardEvent) {
+    let Some(tab) = event.target_dyn_into::<web_sys::HtmlElement>() else {
+        return;
+    };
+    let next = match event.key().as_str() {
+        "ArrowRight" => tab.next_element_sibling(),
+        "ArrowLeft" => tab.previous_element_sibling(),
+        _ => return,
+    };
+    event.prevent_default();
+    event.stop_propagation();
+    if let Some(next) = next.and_then(|element| wasm_bindgen::JsCast::dyn_into::<web_sys::HtmlElement>(element).ok()) {
+        let _ = next.focus();
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct LedgerProps {
+    table: Rc<LedgerTable>,
+    act: Callback<Act>,
+}
+
+/// Each record a column: what its application was told, where its copies are, what is true.
+#[component]
+fn Ledger(props: &LedgerProps) -> Html {
+    let table = &props.table;
+    if table.columns.is_empty() {
+        return html! { <p class="empty">{ "No record was sent yet. Press P, or take a step." }</p> };
+    }
+    html! {
+        <table class="ledger" data-testid="ledger">
+            <caption class="sr">{ "What became of each record" }</caption>
+            <thead><tr>
+                <th scope="col">{ if table.earlier > 0 { format!("{} earlier", table.earlier) } else { "record".into() } }</th>
+                { for table.columns.iter().map(|column| html! { <th key={column.label.to_string()} scope="col">{ column.label.to_string() }</th> }) }
+                if table.later > 0 { <th scope="col" class="later">{ format!("+{} waiting", table.later) }</th> }
+            </tr></thead>
+            <tbody>
+                <tr>
+                    <th scope="row">{ "producer told" }</th>
+                    { for table.columns.iter().map(|column| {
+                        let subject = Subject::Record(column.client, column.number);
+                        let inspect = props.act.reform(move |_| Act::Inspect(Some(subject)));
+                        html! { <td key={column.label.to_string()}><button class={classes!("lc", look(&column.told, false))} onclick={inspect} aria-label={format!("Inspect {}: {}", column.label, column.told.text)}>{ glyph(&column.told) }{ column.told.text.to_string() }</button></td> }
+                    }) }
+                </tr>
+                { for table.brokers.iter().enumerate().map(|(at, broker)| html! {
+                    <tr key={broker.to_string()}>
+                        <th scope="row">{ broker.to_string() }</th>
+                        { for table.columns.iter().map(|column| {
+                            let Some((copy, down)) = column.copies.get(at) else { return html! { <td></td> } };
+                            html! { <td key={column.label.to_string()}><span class={classes!("lc", look(copy, *down))}>{ copy.text.to_string() }</span></td> }
+                        }) }
+                    </tr>
+                }) }
+                <tr>
+                    <th scope="row">{ "truth" }</th>
+                    { for table.columns.iter().map(|column| html! { <td key={column.label.to_string()}><span class={classes!("lc", look(&column.fate, false))}>{ column.fate.text.to_string() }</span></td> }) }
+                </tr>
+            </tbody>
+        </table>
+    }
+}
+
+fn look(chip: &Chip, down: bool) -> Classes {
+    let kind = match chip.tone {
+        Tone::Ok => "ok",
+        Tone::Wait | Tone::Warn => "wait",
+        Tone::Bad => "gone",
+        Tone::Cache => "cache",
+        Tone::Disk => "disk",
+        Tone::Ghost => "cut",
+        Tone::Plain | Tone::No => "",
+    };
+    classes!(kind, down.then_some("dark"))
+}
+
+fn glyph(chip: &Chip) -> &'static str {
+    match chip.tone {
+        Tone::Ok => "✓ ",
+        Tone::Bad => "✕ ",
+        _ => "",
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct EventsProps {
+    events: Rc<Vec<EventLine>>,
+    step: usize,
+}
+
+/// What happened, the latest first; each line opens the rule that decided it.
+#[component]
+fn Events(props: &EventsProps) -> Html {
+    if props.events.is_empty() {
+        return html! { <p class="empty">{ "Nothing has happened yet." }</p> };
+    }
+    html! {
+        <ol class="events" data-testid="events">
+            { for props.events.iter().enumerate().map(|(at, line)| html! { <EventRow key={format!("{}/{at}", line.step)} line={line.clone()} now={line.step == props.step}/> }) }
+        </ol>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct EventRowProps {
+    line: EventLine,
+    now: bool,
+}
+
+#[component]
+fn EventRow(props: &EventRowProps) -> Html {
+    let open = use_state(|| false);
+    let toggle = {
+        let open = open.clone();
+        Callback::from(move |_: MouseEvent| open.set(!*open))
+    };
+    let line = &props.line;
+    html! {
+        <li class={props.now.then_some("now")}>
+            <span class="n">{ line.step }</span><span class="at">{ line.at.to_string() }</span>
+            <span>{ line.change.text.to_string() }</span>
+            <button class="link" aria-expanded={open.to_string()} onclick={toggle}>{ "Why? " }<code>{ line.change.rule.id }</code></button>
+            if *open { { rule_note(&line.change.rule) } }
+        </li>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct TableProps {
+    stage: Rc<Stage>,
+}
+
+/// The same cluster for those who would rather read it.
+#[component]
+fn ClusterTable(props: &TableProps) -> Html {
+    let stage = &props.stage;
+    html! {
+        <table class="plain" data-testid="cluster-table">
+            <caption>{ format!("Partition {}, columns {} to {}", stage.partition, stage.window.start, stage.window.end - 1) }</caption>
+            <thead><tr>{ for ["Broker", "State", "Role", "Epoch", "Log start", "Flushed to", "Log end", "High watermark", "Now"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
+            <tbody>{ for stage.brokers.iter().map(|row| table_row(row)) }</tbody>
+        </table>
+    }
+}
+
+fn table_row(row: &BrokerRow) -> Html {
+    let role = match row.role {
+        Role::Leader => "leader",
+        Role::FormerLeader => "believes it leads",
+        Role::InSync => "in sync",
+        Role::OutOfSync => "out of sync",
+        Role::NoReplica => "no replica",
+    };
+    let state = match row.health {
+        Health::Up => "up",
+        other => other.word().unwrap_or("up"),
+    };
+    let dash = |value: Option<i64>| value.map_or("–".to_string(), |value| value.to_string());
+    html! {
+        <tr key={row.id}>
+            <th scope="row">{ row.id }</th><td>{ state }</td><td>{ role }</td><td>{ dash(row.epoch.map(i64::from)) }</td>
+            <td>{ row.log_start }</td><td>{ row.flushed }</td><td>{ row.log_end.at }</td><td>{ dash(row.high_watermark.map(|mark| mark.at)) }</td><td>{ row.note.to_string() }</td>
+        </tr>
+    }
+}

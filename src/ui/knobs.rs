@@ -1,0 +1,118 @@
+//! The knobs: Kafka's name, value, default, unit, range and a sentence. A value out of range is refused with the range.
+
+use std::rc::Rc;
+
+use web_sys::{HtmlInputElement, KeyboardEvent};
+use yew::prelude::*;
+
+use crate::ui::act::Act;
+use crate::ui::view::panels::{Control, Knob};
+
+/// Properties of a set of knobs.
+#[derive(Properties, PartialEq)]
+pub struct KnobsProps {
+    /// The knobs.
+    pub knobs: Rc<Vec<Knob>>,
+    /// What was refused last: the knob's name and why.
+    pub refused: Option<(AttrValue, AttrValue)>,
+    /// Where acts go.
+    pub act: Callback<Act>,
+}
+
+/// A list of knobs.
+#[component]
+pub fn Knobs(props: &KnobsProps) -> Html {
+    html! {
+        <div class="knob-list">
+            { for props.knobs.iter().map(|knob| {
+                let wrong = props.refused.as_ref().filter(|(name, _)| name.as_str() == knob.name).map(|(_, why)| why.clone());
+                html! { <KnobView key={knob.name} knob={knob.clone()} {wrong} act={props.act.clone()}/> }
+            }) }
+        </div>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+pub struct KnobProps {
+    pub knob: Knob,
+    pub wrong: Option<AttrValue>,
+    pub act: Callback<Act>,
+}
+
+/// One knob.
+#[component]
+pub fn KnobView(props: &KnobProps) -> Html {
+    let KnobProps { knob, wrong, act } = props;
+    let name = knob.name;
+    let id = format!("knob-{name}");
+    let about = format!("{id}-about");
+    let control = match &knob.control {
+        Control::Choice(words) => html! {
+            <span class="seg" role="radiogroup" aria-labelledby={id.clone()} aria-describedby={about.clone()}>
+                { for words.iter().map(|word| {
+                    let value = word.to_string();
+                    html! { <label key={value.clone()}><input type="radio" name={name} value={value.clone()} checked={*word == knob.value} onchange={act.reform(move |_| Act::Turn(name, value.clone()))}/>{ word.to_string() }</label> }
+                }) }
+            </span>
+        },
+        Control::Text => {
+            html! { <Field name={name} value={knob.value.to_string()} unit={knob.unit} about={about.clone()} wrong={wrong.is_some()} act={act.clone()}/> }
+        }
+    };
+    html! {
+        <div class={classes!("knob", knob.changed.then_some("set"))} data-testid={id.clone()}>
+            if knob.control == Control::Text { <label class="name" id={id.clone()} for={format!("{id}-field")}>{ name }</label> } else { <span class="name" id={id.clone()}>{ name }</span> }
+            { control }
+            <div class="about" id={about}>{ knob.about }</div>
+            <div class="meta">{ format!("default {} · {}", knob.default, knob.range) }</div>
+            if let Some(why) = wrong { <div class="wrong" role="alert">{ why.clone() }</div> }
+        </div>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct FieldProps {
+    name: &'static str,
+    value: String,
+    unit: &'static str,
+    about: String,
+    wrong: bool,
+    act: Callback<Act>,
+}
+
+/// A number, or a duration or size in words; it counts when Enter is pressed or the field is left.
+#[component]
+fn Field(props: &FieldProps) -> Html {
+    let FieldProps { name, value, act, .. } = props;
+    let input = use_node_ref();
+    let commit = {
+        let (input, act, name, value) = (input.clone(), act.clone(), *name, value.clone());
+        Callback::from(move |()| {
+            if let Some(typed) = input
+                .cast::<HtmlInputElement>()
+                .map(|input| input.value())
+                .filter(|typed| *typed != value)
+            {
+                act.emit(Act::Turn(name, typed.trim().to_string()));
+            }
+        })
+    };
+    let onkeydown = {
+        let (commit, input, value) = (commit.clone(), input.clone(), value.clone());
+        Callback::from(move |event: KeyboardEvent| match event.key().as_str() {
+            "Enter" => commit.emit(()),
+            "Escape" => {
+                if let Some(input) = input.cast::<HtmlInputElement>() {
+                    input.set_value(&value);
+                }
+            }
+            _ => {}
+        })
+    };
+    html! {
+        <span class="with-unit">
+            <input class="field" ref={input} id={format!("knob-{name}-field")} type="text" inputmode="text" autocomplete="off" spellcheck="false" value={value.clone()} aria-describedby={props.about.clone()} aria-invalid={props.wrong.to_string()} onchange={commit.reform(|_: Event| ())} {onkeydown}/>
+            if !props.unit.is_empty() { <span class="unit">{ props.unit }</span> }
+        </span>
+    }
+}

@@ -1,0 +1,117 @@
+//! The list of lessons, and the place where a teacher's own file is opened.
+
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+use web_sys::{FileReader, HtmlInputElement};
+use yew::prelude::*;
+
+use crate::lesson::library::LIBRARY;
+use crate::lesson::{Fault, Progress};
+use crate::ui::act::Act;
+
+#[derive(Properties, PartialEq)]
+pub struct LessonsProps {
+    pub progress: Progress,
+    pub act: Callback<Act>,
+}
+
+/// All lessons with how far one has come in each.
+#[component]
+pub fn Lessons(props: &LessonsProps) -> Html {
+    html! {
+        <main class="wide" id="main" tabindex="-1">
+            <div class="lessons">
+                <div class="intro"><p class="eyebrow">{ "Course" }</p><h1>{ "Lessons" }</h1></div>
+                <p class="soft">{ "Each is one idea, shown by one run of the engine and asked before it is told. In order they are the core in half an hour." }</p>
+                <ol>{ for LIBRARY.iter().map(|source| html! { <li key={source.slug}>{ entry(source.slug, source.text, &props.progress) }</li> }) }</ol>
+                <OpenFile act={props.act.clone()}/>
+            </div>
+        </main>
+    }
+}
+
+fn entry(slug: &'static str, text: &'static str, progress: &Progress) -> Html {
+    let kept = progress.lesson(slug);
+    let href = if slug == LIBRARY[0].slug {
+        "#/".to_string()
+    } else {
+        format!("#/lesson/{slug}")
+    };
+    match crate::lesson::Lesson::parse(text) {
+        Ok(lesson) => {
+            let chip = match (kept.finished, kept.stop, kept.puzzle) {
+                (true, _, Some(acts)) => Some(("chip ok", format!("✓ done, puzzle in {acts}"))),
+                (true, _, None) => Some(("chip ok", "✓ done".to_string())),
+                (false, 1.., _) => Some((
+                    "chip no",
+                    format!("at stop {} of {}", kept.stop + 1, lesson.stops.len()),
+                )),
+                _ => None,
+            };
+            html! {
+                <a {href}>
+                    <span class="num">{ lesson.front.number }</span><b>{ lesson.front.title.clone() }</b>
+                    <small>{ format!("{} minutes", lesson.front.minutes) }</small>
+                    if let Some((class, words)) = chip { <span {class}>{ words }</span> }
+                </a>
+            }
+        }
+        Err(faults) => {
+            html! { <a {href}><span class="num">{ "–" }</span><b>{ slug }</b><small>{ format!("{} mistake{} in its file", faults.len(), if faults.len() == 1 { "" } else { "s" }) }</small><span class="chip bad">{ "✕ cannot be read" }</span></a> }
+        }
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct OpenFileProps {
+    act: Callback<Act>,
+}
+
+/// Opens a lesson file from this machine; nothing of it leaves the page.
+#[component]
+fn OpenFile(props: &OpenFileProps) -> Html {
+    let act = props.act.clone();
+    let onchange = Callback::from(move |event: Event| {
+        let Some(input) = event.target_dyn_into::<HtmlInputElement>() else {
+            return;
+        };
+        let Some(file) = input.files().and_then(|files| files.get(0)) else {
+            return;
+        };
+        let Ok(reader) = FileReader::new() else { return };
+        let (act, name, done) = (act.clone(), file.name(), reader.clone());
+        let read = Closure::once_into_js(move || {
+            let text = done
+                .result()
+                .ok()
+                .and_then(|result| result.as_string())
+                .unwrap_or_default();
+            act.emit(Act::OpenLesson(name, text));
+        });
+        reader.set_onload(Some(read.unchecked_ref()));
+        let _ = reader.read_as_text(&file);
+    });
+    html! {
+        <div class="panel">
+            <label class="q" for="lesson-file">{ "A lesson of your own" }</label>
+            <p class="under">{ "A Markdown file with scenes in the scenario language. It is read here and sent nowhere; what is wrong with it is named, line by line." }</p>
+            <input id="lesson-file" type="file" accept=".md,.markdown,text/markdown,text/plain" {onchange}/>
+        </div>
+    }
+}
+
+/// A lesson that cannot be read: every mistake with its line and its remedy.
+pub fn broken(slug: &str, faults: &[Fault]) -> Html {
+    html! {
+        <main class="wide" id="main" tabindex="-1">
+            <div class="lessons">
+                <div class="intro"><p class="eyebrow">{ "Lesson" }</p><h1>{ slug.to_string() }</h1></div>
+                <div class="notice error" role="alert"><p>{ "This lesson's file has mistakes, so it cannot be played. The other lessons are not concerned." }</p></div>
+                <ul class="truths" data-testid="lesson-faults">
+                    { for faults.iter().map(|fault| html! { <li>{ fault.to_string() }</li> }) }
+                </ul>
+                <p><a href="#/lessons">{ "To the list of lessons" }</a></p>
+            </div>
+        </main>
+    }
+}

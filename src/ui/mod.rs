@@ -1,0 +1,40 @@
+//! The page: the only room that knows the DOM, the URL, pixels and wall-clock time.
+//!
+//! `view` and `act` are plain data and compile everywhere; all else is the Yew page and exists on `wasm32` alone.
+//! The page never recomputes protocol: it draws the world and animates the events of a step.
+
+pub mod act;
+pub mod page;
+pub mod reading;
+pub mod session;
+pub mod view;
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(target_arch = "wasm32")]
+pub mod app;
+#[cfg(target_arch = "wasm32")]
+mod browser;
+#[cfg(target_arch = "wasm32")]
+mod dialogs;
+#[cfg(target_arch = "wasm32")]
+mod drawers;
+#[cfg(target_arch = "wasm32")]
+mod faults;
+#[cfg(target_arch = "wasm32")]
+mod icons;
+#[cfg(target_arch = "wasm32")]
+mod inspector;
+#[cfg(target_arch = "wasm32")]
+mod keys;
+#[cfg(target_arch = "wasm32")]
+mod knobs;
+#[cfg(target_arch = "wasm32")]
+mod lessons;
+#[cfg(target_arch = "wasm32")]
+mod panel;
+#[cfg(target_arch = "wasm32")]
+mod scene;
+#[cfg(target_arch = "wasm32")]
+mod transport;

@@ -1,0 +1,595 @@
+//! The page's state and what each act does to it: the only place where something changes.
+//!
+//! Deliberately absent: the DOM, timers, storage. A component draws this and calls [`Page::perform`]; whoever holds a
+//! clock calls [`Page::tick`].
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::cluster::event::{Outcome, What};
+use crate::cluster::{BrokerId, TopicId, TopicPartition};
+use crate::history::CutNotice;
+use crate::lesson::library::{self, LIBRARY};
+use crate::lesson::{Answered, Fault as LessonFault, Lesson, Progress};
+use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
+use crate::ui::reading::{Given, Reading};
+use crate::ui::session::{Direction, Moved, Session};
+
+/// Where one is.
+#[derive(Clone)]
+pub enum Place {
+    /// The landing scene.
+    Landing(Landing),
+    /// The list of lessons.
+    Lessons,
+    /// A lesson.
+    Lesson(Box<Reading>),
+    /// A lesson whose file has mistakes, or whose world cannot begin.
+    Broken {
+        /// The name of its file.
+        slug: Rc<str>,
+        /// What is wrong, each with its line where it has one.
+        faults: Rc<Vec<LessonFault>>,
+    },
+}
+
+/// How far the landing's story has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Landing {
+    /// What was set differently from the lesson's file.
+    pub changes: Vec<(String, String)>,
+    /// Where the leader was killed: the position, and who it was.
+    pub killed: Option<(usize, u16)>,
+    /// How many acknowledgements since the election end the story.
+    pub told: bool,
+}
+
+/// Something to say that is not part of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// An act in the past has cut the future off; it can be undone.
+    Cut(CutNotice),
+    /// Something was refused, or cannot go on.
+    Refused(Rc<str>),
+    /// Something worth knowing.
+    Said(Rc<str>),
+}
+
+/// How the last change came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By one step forward: it may be shown moving.
+    Stepped,
+    /// By going elsewhere.
+    Jumped,
+}
+
+/// The page's state.
+pub struct Page {
+    /// Where one is.
+    pub place: Place,
+    /// The run in view; the list of lessons has none.
+    pub session: Option<Session>,
+    /// Whether it plays.
+    pub playing: bool,
+    /// Steps a second, times two.
+    pub speed: u32,
+    /// How the last change came about.
+    pub way: Way,
+    /// What is inspected.
+    pub selected: Option<Subject>,
+    /// Which drawer is open.
+    pub drawer: Option<Drawer>,
+    /// How wide the columns are.
+    pub zoom: Zoom,
+    /// Where the window over the log begins; `None` follows its end.
+    pub window: Option<i64>,
+    /// What is to be said.
+    pub notice: Option<Notice>,
+    /// The knob that was refused last, and why.
+    pub refused: Option<(&'static str, Rc<str>)>,
+    /// Whose menu of faults is open.
+    pub menu: Option<u16>,
+    /// The offsets picked as an answer.
+    pub picked: BTreeSet<i64>,
+    /// How far somebody has come.
+    pub progress: Progress,
+    /// Counts changes of the world in view, so that drawings of one are not taken for those of another.
+    pub version: u64,
+}
+
+/// Milliseconds between steps of mere waiting.
+const WAITING_PACE: u32 = 16;
+
+/// How many records are acknowledged after an election before the landing's story is told.
+const TOLD_AFTER: usize = 3;
+
+impl Page {
+    /// The landing, playing.
+    pub fn new(progress: Progress) -> Page {
+        let mut page = Page {
+            place: Place::Lessons,
+            session: None,
+            playing: false,
+            speed: 8,
+            way: Way::Jumped,
+            selected: None,
+            drawer: Some(Drawer::Ledger),
+            zoom: Zoom::Near,
+            window: None,
+            notice: None,
+            refused: None,
+            menu: None,
+            picked: BTreeSet::new(),
+            progress,
+            version: 0,
+        };
+        page.land(Vec::new());
+        page
+    }
+
+    /// Goes to the place that a fragment of the address names.
+    pub fn visit(&mut self, fragment: &str) {
+        self.leave();
+        match fragment.trim_start_matches(['#', '/']) {
+            "lessons" => self.place = Place::Lessons,
+            other => match other.strip_prefix("lesson/").and_then(library::find) {
+                Some(source) => self.open(source.slug, source.text),
+                None => self.land(Vec::new()),
+            },
+        }
+    }
+
+    fn leave(&mut self) {
+        self.session = None;
+        self.playing = false;
+        self.selected = None;
+        self.window = None;
+        self.notice = None;
+        self.refused = None;
+        self.menu = None;
+        self.picked.clear();
+        self.jumped();
+    }
+
+    fn jumped(&mut self) {
+        self.way = Way::Jumped;
+        self.version += 1;
+    }
+
+    fn land(&mut self, changes: Vec<(String, String)>) {
+        let begun = LIBRARY[0].lesson().and_then(|lesson| {
+            Session::landing(&lesson, &changes).map_err(|why| vec![LessonFault::new(0, why, "correct the scene")])
+        });
+        match begun {
+            Ok(session) => {
+                self.session = Some(session);
+                self.place = Place::Landing(Landing {
+                    changes,
+                    killed: None,
+                    told: false,
+                });
+                self.playing = true;
+            }
+            Err(faults) => {
+                self.place = Place::Broken {
+                    slug: LIBRARY[0].slug.into(),
+                    faults: Rc::new(faults),
+                }
+            }
+        }
+        self.jumped();
+    }
+
+    /// Opens a lesson where it was left.
+    pub fn open(&mut self, slug: &str, text: &str) {
+        let begun = Lesson::parse(text).and_then(|lesson| {
+            let kept = self.progress.lesson(slug);
+            let lesson = Rc::new(lesson);
+            let resumed = match kept.stop {
+                0 => Reading::begin(lesson, slug),
+                _ if kept.finished => Reading::begin(lesson, slug),
+                stop => Reading::at_stop(lesson, slug, stop as usize),
+            };
+            resumed.map_err(|why| vec![LessonFault::new(0, why, "correct the scene")])
+        });
+        match begun {
+            Ok((reading, session)) => {
+                self.speed = 4;
+                self.session = Some(session);
+                self.place = Place::Lesson(Box::new(reading));
+            }
+            Err(faults) => {
+                self.place = Place::Broken {
+                    slug: slug.into(),
+                    faults: Rc::new(faults),
+                }
+            }
+        }
+        self.jumped();
+    }
+
+    /// Milliseconds from one step to the next while it plays. Where nothing is to be seen but waiting, time flies.
+    pub fn pace(&self) -> u32 {
+        let waits = match (&self.place, &self.session) {
+            (Place::Landing(landing), Some(session)) if !landing.told => {
+                landing.killed.is_some() && session.leader().is_none()
+            }
+            _ => false,
+        };
+        if waits { WAITING_PACE } else { 2_000 / self.speed.max(1) }
+    }
+
+    /// One step of playing; says whether it goes on.
+    pub fn tick(&mut self) -> bool {
+        if !self.playing {
+            return false;
+        }
+        self.step_on();
+        self.playing
+    }
+
+    /// One step on.
+    fn step_on(&mut self) {
+        let Some(session) = &mut self.session else { return };
+        let target = match &self.place {
+            Place::Lesson(reading) => reading.next(session).filter(|next| !reading.changes_world(*next)),
+            _ => None,
+        };
+        let limit = match &self.place {
+            Place::Lesson(reading) => Some(target.map_or_else(
+                || reading.statements(reading.stop(session).unwrap_or(0)),
+                |next| reading.statements(next),
+            )),
+            _ => None,
+        };
+        // At the end of what a lesson plays by itself time goes on all the same: a puzzle needs it.
+        let in_puzzle = matches!(&self.place, Place::Lesson(reading) if reading.puzzle(session).is_some());
+        let moved = session.step(limit.filter(|_| !in_puzzle));
+        self.way = Way::Stepped;
+        self.version += 1;
+        match moved {
+            Moved::On => self.after_step(),
+            Moved::AtStop => self.at_stop(target),
+            Moved::Quiet => {
+                self.playing = false;
+                self.say("Everything is quiet: all is copied, nobody waits. Send a record, or break something.");
+            }
+            Moved::Stuck(why) => {
+                self.playing = false;
+                self.refuse(&format!("The script cannot go on: {why}"));
+            }
+        }
+    }
+
+    fn after_step(&mut self) {
+        let Some(session) = &self.session else { return };
+        match &mut self.place {
+            Place::Lesson(reading) if reading.stands_at_stop(session) => self.playing = false,
+            Place::Landing(landing) if !landing.told
+                && landing.killed.is_some_and(|(at, _)| is_told(session, at)) => {
+                    landing.told = true;
+                    self.playing = false;
+                    self.progress.reached(LIBRARY[0].slug, 1, 1);
+                    if let Some((subject, offset)) = first_lost(session) {
+                        self.selected = Some(subject);
+                        self.window = Some((offset - 3).max(0));
+                    }
+                }
+            _ => {}
+        }
+        self.note_solved();
+    }
+
+    fn at_stop(&mut self, stop: Option<usize>) {
+        self.playing = false;
+        let (Some(session), Place::Lesson(reading)) = (&self.session, &mut self.place) else {
+            return;
+        };
+        if let Some(stop) = stop {
+            reading.arrive(stop, session);
+            let last = reading.lesson.stops.len().saturating_sub(1);
+            self.progress.reached(&reading.slug, stop as u32, last as u32);
+            for (name, outcome) in reading.outcomes_here(session) {
+                self.progress.answered(&reading.slug, name, outcome.answered);
+            }
+        }
+    }
+
+    fn note_solved(&mut self) {
+        if let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place)
+            && reading.is_solved(session) {
+                self.progress.solved(&reading.slug, reading.puzzle_acts(session) as u32);
+                self.playing = false;
+            }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.notice = Some(Notice::Said(text.into()));
+    }
+
+    fn refuse(&mut self, why: &str) {
+        self.notice = Some(Notice::Refused(why.into()));
+    }
+
+    /// Performs an act.
+    pub fn perform(&mut self, act: Act) {
+        match act {
+            Act::TogglePlay => self.playing = !self.playing && self.session.is_some(),
+            Act::Pause => self.playing = false,
+            Act::Go(go) => self.go(go),
+            Act::Speed(speed) => self.speed = speed,
+            Act::Produce => self.act_on(Session::produce),
+            Act::Fault(broker, fault) => {
+                self.menu = None;
+                self.act_on(|session| session.fault(broker, fault));
+            }
+            Act::KillLeader => self.kill_leader(),
+            Act::OpenFaults(broker) => {
+                let exists = self
+                    .session
+                    .as_ref()
+                    .is_some_and(|session| session.playback().world().broker(BrokerId(broker)).is_some());
+                self.menu = exists.then_some(broker);
+            }
+            Act::Close => self.menu = None,
+            Act::Turn(name, value) => self.turn(name, &value),
+            Act::Do(text) => self.do_text(&text),
+            Act::Inspect(subject) => self.selected = subject,
+            Act::Pick(offset) => {
+                if !self.picked.remove(&offset) {
+                    self.picked.insert(offset);
+                }
+            }
+            Act::Answer(given) => self.answer(given),
+            Act::Next => self.next_stop(),
+            Act::OpenLesson(name, text) => {
+                self.leave();
+                self.open(&name, &text);
+            }
+            Act::Partition(topic, partition) => {
+                if let Some(session) = &mut self.session {
+                    session.show(TopicPartition {
+                        topic: TopicId(topic),
+                        partition,
+                    });
+                }
+                self.window = None;
+                self.jumped();
+            }
+            Act::Window(from) => self.window = from,
+            Act::Zoom(zoom) => self.zoom = zoom,
+            Act::Drawer(drawer) => self.drawer = (self.drawer != Some(drawer)).then_some(drawer),
+            Act::Undo => {
+                if let Some(session) = &mut self.session {
+                    session.undo();
+                }
+                self.notice = None;
+                self.jumped();
+            }
+            Act::Dismiss => self.notice = None,
+            Act::Restart => self.restart(None),
+            Act::RestartWith(name, value) => self.restart(Some((name.to_string(), value))),
+        }
+    }
+
+    fn go(&mut self, go: Go) {
+        self.notice = self.notice.take().filter(|notice| matches!(notice, Notice::Cut(_)));
+        let Some(session) = &mut self.session else { return };
+        match go {
+            Go::On => {
+                self.playing = false;
+                return self.step_on();
+            }
+            Go::Back => drop(session.back()),
+            Go::Start => session.seek_step(0),
+            Go::End => session.seek_step(session.steps()),
+            Go::To(step) => session.seek_step(step),
+            Go::NextMark | Go::PreviousMark => {
+                let direction = if go == Go::NextMark {
+                    Direction::Next
+                } else {
+                    Direction::Previous
+                };
+                if let Some(position) = session.marked(direction) {
+                    session.seek(position);
+                }
+            }
+        }
+        self.playing = false;
+        self.jumped();
+    }
+
+    /// Does something to the run, and says what came of it.
+    fn act_on(&mut self, act: impl FnOnce(&mut Session) -> Result<Option<CutNotice>, String>) {
+        let Some(session) = &mut self.session else { return };
+        match act(session) {
+            Ok(cut) => {
+                self.notice = cut.map(Notice::Cut);
+                self.refused = None;
+                self.way = Way::Stepped;
+                self.version += 1;
+                self.note_landing();
+                self.note_solved();
+            }
+            Err(why) => self.refuse(&why),
+        }
+    }
+
+    /// The landing's story begins when its leader ends, however that came about.
+    fn note_landing(&mut self) {
+        let (Some(session), Place::Landing(landing)) = (&self.session, &mut self.place) else {
+            return;
+        };
+        let ended = session
+            .playback()
+            .history()
+            .last_events()
+            .iter()
+            .find_map(|event| match event.what {
+                What::BrokerEnded { broker, .. } => Some(broker),
+                _ => None,
+            });
+        // The controller has not missed it yet.
+        let leads = session.playback().world().image().leader(session.partition());
+        if let Some(broker) = ended.filter(|broker| leads == Some(*broker)) {
+            landing.killed = Some((session.position(), broker.0));
+            landing.told = false;
+            self.playing = true;
+        }
+    }
+
+    fn kill_leader(&mut self) {
+        let leader = self.session.as_ref().and_then(Session::leader);
+        match leader {
+            Some(BrokerId(id)) => self.act_on(|session| session.act(&format!("kill {id}"))),
+            None => self.refuse("nobody leads at this moment; wait for the election, or start a broker"),
+        }
+    }
+
+    fn turn(&mut self, name: &'static str, value: &str) {
+        let Some(session) = &mut self.session else { return };
+        match session.turn(name, value) {
+            Ok(cut) => {
+                self.notice = cut.map(Notice::Cut);
+                self.refused = None;
+                self.way = Way::Stepped;
+                self.version += 1;
+            }
+            Err(why) => self.refused = Some((name, why.into())),
+        }
+    }
+
+    /// Does what a line of the scenario language says, as far as a puzzle allows it.
+    fn do_text(&mut self, text: &str) {
+        let Some(session) = &self.session else { return };
+        if let (Place::Lesson(reading), Ok(statement)) = (&self.place, session.parse(text))
+            && let Some(puzzle) = reading
+                .puzzle(session)
+                .filter(|_| crate::lesson::compile::is_act(&statement))
+                && !puzzle.allows(&statement.to_string()) {
+                    let allowed = puzzle.allow.join(", ");
+                    return self.refuse(&format!("not in this puzzle; allowed are: {allowed}"));
+                }
+        self.act_on(|session| session.act(text));
+    }
+
+    fn answer(&mut self, given: Given) {
+        let (Some(session), Place::Lesson(reading)) = (&self.session, &mut self.place) else {
+            return;
+        };
+        let Some(name) = reading
+            .open_prediction(session)
+            .map(|prediction| prediction.name.clone())
+        else {
+            return;
+        };
+        if given == Given::Skipped {
+            self.progress.answered(&reading.slug, &name, Answered::Skipped);
+        }
+        reading.answer(&name, given);
+        self.picked.clear();
+    }
+
+    /// Plays to the lesson's next stop, in a new world if it has one.
+    fn next_stop(&mut self) {
+        let (Some(session), Place::Lesson(reading)) = (&mut self.session, &mut self.place) else {
+            return;
+        };
+        let Some(next) = reading.next(session) else { return };
+        match reading.enter(next) {
+            Ok(Some(fresh)) => {
+                *session = fresh;
+                self.selected = None;
+                self.window = None;
+                self.notice = None;
+                self.way = Way::Jumped;
+            }
+            Ok(None) => session.seek(session.playback().history().len()),
+            Err(why) => return self.refuse(&why),
+        }
+        self.version += 1;
+        self.playing = true;
+        self.step_on();
+    }
+
+    fn restart(&mut self, change: Option<(String, String)>) {
+        match &self.place {
+            Place::Landing(landing) => {
+                let mut changes = landing.changes.clone();
+                if let Some((name, value)) = change {
+                    changes.retain(|(other, _)| *other != name);
+                    changes.push((name, value));
+                }
+                self.leave();
+                self.land(changes);
+            }
+            Place::Lesson(reading) => {
+                let (slug, stop, lesson) = (
+                    reading.slug.clone(),
+                    self.session.as_ref().and_then(|session| reading.stop(session)),
+                    reading.lesson.clone(),
+                );
+                self.leave();
+                let again = match stop {
+                    Some(stop) => Reading::at_stop(lesson, &slug, stop),
+                    None => Reading::begin(lesson, &slug),
+                };
+                match again {
+                    Ok((reading, session)) => {
+                        self.place = Place::Lesson(Box::new(reading));
+                        self.session = Some(session);
+                    }
+                    Err(why) => self.refuse(&why),
+                }
+            }
+            Place::Lessons | Place::Broken { .. } => {}
+        }
+    }
+
+    /// Goes on from a run that was written down before the engine stopped.
+    ///
+    /// # Errors
+    /// Why the text does not lead there.
+    pub fn resume(&mut self, scenario: &str, position: usize, killed: Option<(usize, u16)>) -> Result<(), String> {
+        let session = Session::resumed(scenario, position)?;
+        self.session = Some(session);
+        if let Place::Landing(landing) = &mut self.place {
+            landing.killed = killed;
+        }
+        self.playing = false;
+        self.jumped();
+        Ok(())
+    }
+}
+
+/// Whether the story since the crash can be told: another leads and has said yes a few times.
+fn is_told(session: &Session, killed_at: usize) -> bool {
+    let history = session.playback().history();
+    let mut elected = false;
+    let mut said = 0;
+    for (_, events) in history.events(killed_at, history.position()) {
+        for event in events {
+            match event.what {
+                What::LeaderElected { to: Some(_), .. } => elected = true,
+                What::Told {
+                    outcome: Outcome::Acked(_),
+                    ..
+                } if elected => said += 1,
+                _ => {}
+            }
+        }
+    }
+    said >= TOLD_AFTER
+}
+
+/// The first lost record, to look at, and its offset.
+fn first_lost(session: &Session) -> Option<(Subject, i64)> {
+    let look = session.look();
+    let lost = look.ledger.lost_records(look.world, session.partition());
+    let tag = lost.first()?;
+    Some((
+        Subject::Record(tag.client.0, tag.number),
+        look.ledger.story(*tag)?.offset()?,
+    ))
+}

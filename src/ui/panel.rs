@@ -1,0 +1,457 @@
+//! The left pane: the landing's story, or the lesson's present part; below it the settings.
+
+use std::rc::Rc;
+
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+use crate::lesson::{Answered, Block, Kind, Prediction, Puzzle, Span};
+use crate::ui::act::{Act, Subject};
+use crate::ui::icons::icon;
+use crate::ui::page::Landing;
+use crate::ui::reading::{Given, Outcome, Reading};
+use crate::ui::session::Session;
+use crate::ui::view::faults::option;
+use crate::ui::view::panels::Fault;
+
+/// The landing's pane.
+pub fn landing(landing: &Landing, session: &Session, act: &Callback<Act>) -> Html {
+    match (landing.killed, landing.told) {
+        (None, _) => before(session, act),
+        (Some((_, who)), false) => meanwhile(who, session),
+        (Some((_, who)), true) => after(landing, who, session, act),
+    }
+}
+
+fn heading(eyebrow: &str, title: &str) -> Html {
+    html! { <div class="intro"><p class="eyebrow">{ eyebrow.to_string() }</p><h1>{ title.to_string() }</h1></div> }
+}
+
+fn acks(session: &Session) -> String {
+    let producer = session
+        .playback()
+        .world()
+        .clients()
+        .find_map(|(_, client)| client.as_producer());
+    producer.map_or_else(String::new, |producer| {
+        crate::ui::view::lanes::acks_word(producer.config().acks).to_string()
+    })
+}
+
+fn before(session: &Session, act: &Callback<Act>) -> Html {
+    let look = session.look();
+    let acked = look.ledger.acknowledged(session.partition()).count();
+    let leader = session.leader();
+    html! {
+        <>
+            { heading("Start here", "Kill the leader") }
+            <p class="say">
+                { "Three brokers keep one log of payments. " }
+                if let Some(leader) = leader { { format!("Broker {leader} leads, and has said ") }<strong>{ "yes" }</strong>{ format!(" to {acked} of them. What is that yes worth?") } }
+            </p>
+            <div class="actions">
+                <button class="btn primary full" disabled={leader.is_none()} onclick={act.reform(|_| Act::KillLeader)} data-testid="kill-leader">{ icon("bolt") }{ "Kill the leader" }</button>
+                if let Some(leader) = leader { <p class="under">{ option(&look, leader, Fault::Kill).survives.to_string() }</p> }
+            </div>
+        </>
+    }
+}
+
+fn meanwhile(who: u16, session: &Session) -> Html {
+    let leader = session.leader();
+    html! {
+        <>
+            { heading("Kill the leader", &format!("Broker {who} is gone")) }
+            <p class="say">
+                { match leader {
+                    Some(leader) => format!("Broker {leader} leads now, with what it had copied. The shop goes on selling."),
+                    None => "Nobody has noticed yet. The controller misses it when its session ends, nine seconds later.".to_string(),
+                } }
+            </p>
+            <p class="under">{ "Its files are intact on its host; its copy is just not the one that counts any more." }</p>
+        </>
+    }
+}
+
+fn after(landing: &Landing, who: u16, session: &Session, act: &Callback<Act>) -> Html {
+    let look = session.look();
+    let lost = look.ledger.lost_records(look.world, session.partition());
+    let acknowledged = look.ledger.acknowledged(session.partition()).count();
+    let acks = acks(session);
+    let leader = session
+        .leader()
+        .map_or_else(|| "The new leader".to_string(), |id| format!("Broker {id}"));
+    html! {
+        <>
+            if lost.is_empty() {
+                { heading("What became of them", "Nothing was lost") }
+                <p class="say">{ format!("The shop was told yes for {acknowledged} payments, and all of them are in the log.") }</p>
+                <div class="panel good"><p class="q">{ format!("acks={acks}: yes meant every in-sync copy.") }</p><p class="under">{ "What broker " }{ who }{ " had not been able to copy was never acknowledged, and the shop sent it again." }</p></div>
+            } else {
+                { heading("What became of them", &format!("{} confirmed payment{} gone", lost.len(), if lost.len() == 1 { " is" } else { "s are" })) }
+                <p class="say">{ "The shop was told " }<strong>{ "yes" }</strong>{ format!(" for {acknowledged}. Nobody told it otherwise since.") }</p>
+                <ul class="truths" data-testid="lost">
+                    { for lost.iter().take(4).map(|tag| {
+                        let subject = Subject::Record(tag.client.0, tag.number);
+                        let offset = look.ledger.story(*tag).and_then(|story| story.offset());
+                        let instead = offset.and_then(|offset| crate::ui::view::look::Look::tag_at(look.leader_log()?, offset));
+                        html! {
+                            <li key={tag.number}>
+                                <button class="link" onclick={act.reform(move |_| Act::Inspect(Some(subject)))}>{ look.names.record(*tag) }</button>
+                                <span class="soft">{ match (offset, instead) {
+                                    (Some(offset), Some(other)) => format!("offset {offset} holds {} now", look.names.record(other)),
+                                    (Some(offset), None) => format!("offset {offset} is empty now"),
+                                    _ => String::new(),
+                                } }</span>
+                                <span class="chip bad">{ "✕ lost" }</span>
+                            </li>
+                        }
+                    }) }
+                </ul>
+                if lost.len() > 4 { <p class="under">{ format!("and {} more, see the ledger", lost.len() - 4) }</p> }
+                <div class="panel bad"><p class="q">{ format!("acks={acks}: yes meant the leader alone.") }</p><p class="under">{ format!("{leader} had not copied them when broker {who} died, and gives their offsets to other payments.") }</p></div>
+            }
+            <div class="panel">
+                <p class="q">{ "Change one setting and do it again" }</p>
+                <div class="row apart">
+                    <code>{ "acks" }</code>
+                    <span class="seg" role="group" aria-label="Do it again with acks">
+                        { for ["0", "1", "all"].map(|value| html! {
+                            <button key={value} aria-pressed={(value == acks).to_string()} onclick={act.reform(move |_| Act::RestartWith("acks", value.to_string()))} data-testid={format!("again-{value}")}>{ value }</button>
+                        }) }
+                    </span>
+                </div>
+                if !landing.changes.is_empty() || acks != "1" { <button class="btn full" onclick={act.reform(|_| Act::Restart)}>{ "Again, as it is" }</button> }
+            </div>
+            <a class="btn primary full" href="#/lesson/02-the-log">{ "Begin with the first lesson" }</a>
+        </>
+    }
+}
+
+/// The lesson's pane.
+pub fn lesson(
+    reading: &Reading,
+    session: &Session,
+    playing: bool,
+    picked: &std::collections::BTreeSet<i64>,
+    act: &Callback<Act>,
+) -> Html {
+    let front = &reading.lesson.front;
+    let open = reading.open_prediction(session);
+    let next = reading.next(session);
+    html! {
+        <>
+            { heading(&format!("Lesson {} · {} min", front.number, front.minutes), &front.title) }
+            <div class="prose">{ for reading.prose(session).into_iter().flatten().map(block) }</div>
+            { for reading.outcomes_here(session).into_iter().map(|(name, outcome)| html! { <OutcomePanel key={name.to_string()} outcome={outcome.clone()}/> }) }
+            if let Some(prediction) = open {
+                <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(picked.clone())} act={act.clone()}/>
+            } else if let Some((prediction, given)) = reading.given_here(session) {
+                <div class="panel"><p class="q">{ prediction.ask.clone() }</p><p class="under">{ said(prediction, given) }</p></div>
+            }
+            if let Some(puzzle) = reading.puzzle(session) {
+                <PuzzlePanel puzzle={Rc::new(puzzle.clone())} open={puzzle.open_goals(session.playback().world(), session.playback().ledger()).into_iter().map(str::to_string).collect::<Vec<_>>()}
+                    acts={reading.puzzle_acts(session)} solved={reading.is_solved(session)} act={act.clone()}/>
+            }
+            if let Some(real) = reading.real(session) {
+                <section class="panel keep prose" aria-label="In a real cluster"><p class="q">{ "In a real cluster also…" }</p>{ for real.iter().map(block) }</section>
+            }
+            <div class="actions">
+                if let Some(next) = next {
+                    <button class="btn primary full" disabled={open.is_some() || playing} onclick={act.reform(|_| Act::Next)} data-testid="next">
+                        { match (open.is_some(), reading.changes_world(next)) {
+                            (true, _) => "Answer first, or skip",
+                            (false, true) => "Next: a new cluster",
+                            (false, false) => "Next",
+                        } }
+                    </button>
+                    <p class="under">{ format!("Stop {} of {}", reading.stop(session).map_or(0, |stop| stop + 1), reading.lesson.stops.len()) }</p>
+                } else {
+                    <a class="btn primary full" href={following(&reading.slug)}>{ "To the other lessons" }</a>
+                }
+                <button class="btn" onclick={act.reform(|_| Act::Restart)}>{ icon("undo") }{ "This part again" }</button>
+            </div>
+        </>
+    }
+}
+
+/// Where to go from the end of a lesson.
+fn following(slug: &str) -> String {
+    let library = crate::lesson::library::LIBRARY;
+    let at = library.iter().position(|source| source.slug == slug);
+    match at.and_then(|at| library.get(at + 1)) {
+        Some(next) => format!("#/lesson/{}", next.slug),
+        None => "#/lessons".to_string(),
+    }
+}
+
+fn said(prediction: &Prediction, given: &Given) -> String {
+    match (given, &prediction.kind) {
+        (Given::Choice(at), Kind::Options(choices)) => {
+            format!(
+                "You say: {}. The run will tell.",
+                choices
+                    .get(*at)
+                    .map_or("", |choice| choice.text.as_str())
+                    .trim_end_matches('.')
+            )
+        }
+        (Given::Records(offsets), _) => {
+            let offsets: Vec<String> = offsets.iter().map(i64::to_string).collect();
+            format!(
+                "You say: offset {}. The run will tell.",
+                if offsets.is_empty() {
+                    "none".into()
+                } else {
+                    offsets.join(", ")
+                }
+            )
+        }
+        (Given::Amount(amount), _) => format!("You say: {amount}. The run will tell."),
+        _ => "Skipped. The run will tell.".to_string(),
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct OutcomeProps {
+    outcome: Outcome,
+}
+
+/// How a prediction came out: never 'wrong', but the run and the name of the belief.
+#[component]
+fn OutcomePanel(props: &OutcomeProps) -> Html {
+    let Outcome {
+        answered,
+        right,
+        belief,
+        ask,
+    } = &props.outcome;
+    let (class, headline) = match answered {
+        Answered::Right => ("panel good", "As you said."),
+        Answered::Otherwise => ("panel warn", "It came out otherwise."),
+        Answered::Skipped => ("panel", "So it came out."),
+    };
+    html! {
+        <div {class} role="status" data-testid="outcome">
+            <p class="q">{ headline }</p>
+            <p class="under">{ ask.clone() }{ " " }<strong>{ right.clone() }</strong></p>
+            if let Some(belief) = belief {
+                <p class="under">{ format!("Often believed ({}): “{}”. ", belief.id(), belief.belief()) }{ belief.truth() }</p>
+            }
+        </div>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct AskProps {
+    prediction: Rc<Prediction>,
+    picked: Rc<std::collections::BTreeSet<i64>>,
+    act: Callback<Act>,
+}
+
+/// A question, answered by choice, on the picture, or with a slider; always skippable.
+#[component]
+fn Ask(props: &AskProps) -> Html {
+    let AskProps {
+        prediction,
+        picked,
+        act,
+    } = props;
+    let chosen = use_state(|| None::<usize>);
+    let start = match &prediction.kind {
+        Kind::Slider { from, to, .. } => (from + to) / 2,
+        _ => 0,
+    };
+    let amount = use_state(|| start);
+    let (body, given) = match &prediction.kind {
+        Kind::Options(choices) => (
+            html! {
+                <div class="options">
+                    { for choices.iter().enumerate().map(|(at, choice)| {
+                        let choose = { let chosen = chosen.clone(); Callback::from(move |_: Event| chosen.set(Some(at))) };
+                        html! { <label key={at}><input type="radio" name={prediction.name.clone()} checked={*chosen == Some(at)} onchange={choose}/><span>{ choice.text.clone() }</span></label> }
+                    }) }
+                </div>
+            },
+            chosen.map(Given::Choice),
+        ),
+        Kind::Click(_) => {
+            let words: Vec<String> = picked.iter().map(i64::to_string).collect();
+            let words = if words.is_empty() {
+                "none yet".to_string()
+            } else {
+                words.join(", ")
+            };
+            (
+                html! { <p class="under" role="status">{ "Click the records in the picture. Picked: offset " }<strong>{ words }</strong></p> },
+                Some(Given::Records((**picked).clone())),
+            )
+        }
+        Kind::Slider { unit, from, to, .. } => {
+            let slide = {
+                let amount = amount.clone();
+                Callback::from(move |event: InputEvent| {
+                    if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
+                        amount.set(input.value_as_number() as i64);
+                    }
+                })
+            };
+            (
+                html! { <label class="slide"><input type="range" min={from.to_string()} max={to.to_string()} value={amount.to_string()} oninput={slide}/><span>{ format!("{} {unit}", *amount) }</span></label> },
+                Some(Given::Amount(*amount)),
+            )
+        }
+    };
+    let ready = given.is_some();
+    let answer = act.reform(move |_: MouseEvent| Act::Answer(given.clone().unwrap_or(Given::Skipped)));
+    html! {
+        <fieldset class="panel" data-testid="prediction">
+            <legend class="sr">{ "Prediction" }</legend>
+            <p class="q">{ prediction.ask.clone() }</p>
+            { body }
+            <div class="row">
+                <button class="btn" disabled={!ready} onclick={answer}>{ "That is my answer" }</button>
+                <button class="btn quiet" onclick={act.reform(|_| Act::Answer(Given::Skipped))}>{ "Skip" }</button>
+            </div>
+        </fieldset>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct PuzzleProps {
+    puzzle: Rc<Puzzle>,
+    open: Vec<String>,
+    acts: usize,
+    solved: bool,
+    act: Callback<Act>,
+}
+
+/// The closing puzzle: its goals, the acts that are allowed, and a line to do any of them.
+#[component]
+fn PuzzlePanel(props: &PuzzleProps) -> Html {
+    let PuzzleProps {
+        puzzle,
+        open,
+        acts,
+        solved,
+        act,
+    } = props;
+    let line = use_node_ref();
+    let submit = {
+        let (line, act) = (line.clone(), act.clone());
+        Callback::from(move |event: SubmitEvent| {
+            event.prevent_default();
+            if let Some(input) = line
+                .cast::<HtmlInputElement>()
+                .filter(|input| !input.value().trim().is_empty())
+            {
+                act.emit(Act::Do(input.value().trim().to_string()));
+                input.set_value("");
+            }
+        })
+    };
+    let fill = |text: String| {
+        let line = line.clone();
+        Callback::from(move |_: MouseEvent| {
+            if let Some(input) = line.cast::<HtmlInputElement>() {
+                input.set_value(&format!("{text} "));
+                let _ = input.focus();
+            }
+        })
+    };
+    html! {
+        <section class={if *solved { "panel good" } else { "panel" }} aria-label="Puzzle" data-testid="puzzle">
+            <p class="q">{ if *solved { "Solved." } else { "Puzzle" } }</p>
+            if let Some(ask) = &puzzle.ask { <p>{ ask.clone() }</p> }
+            <ul class="goals">
+                { for puzzle.goals.iter().map(|(text, _)| {
+                    let done = !open.contains(text);
+                    html! { <li key={text.clone()} class={done.then_some("done")}><span aria-hidden="true">{ if done { "✓" } else { "○" } }</span><code>{ text.clone() }</code><span class="sr">{ if done { "holds" } else { "does not hold yet" } }</span></li> }
+                }) }
+            </ul>
+            <p class="under" role="status">{ format!("{acts} act{} so far; par is {}.", if *acts == 1 { "" } else { "s" }, puzzle.par) }</p>
+            if !*solved {
+                <form class="doing" onsubmit={submit}>
+                    <label class="sr" for="do">{ "An act, as in a scenario" }</label>
+                    <input class="field wide" id="do" ref={line.clone()} type="text" autocomplete="off" autocapitalize="none" spellcheck="false" placeholder={puzzle.allow.first().cloned().unwrap_or_default()}/>
+                    <button class="btn" type="submit">{ "Do it" }</button>
+                </form>
+                <p class="under">{ "Allowed: " }{ for puzzle.allow.iter().map(|allowed| html! { <button key={allowed.clone()} class="btn small" onclick={fill(allowed.clone())}><code>{ allowed.clone() }</code></button> }) }</p>
+            }
+        </section>
+    }
+}
+
+/// A block of prose.
+pub fn block(block: &Block) -> Html {
+    match block {
+        Block::Heading(level, spans) if *level <= 2 => html! { <h2>{ spans_of(spans) }</h2> },
+        Block::Heading(_, spans) => html! { <h3>{ spans_of(spans) }</h3> },
+        Block::Paragraph(spans) => html! { <p>{ spans_of(spans) }</p> },
+        Block::Bullets(items) => {
+            html! { <ul>{ for items.iter().map(|item| html! { <li>{ for item.iter().map(self::block) }</li> }) }</ul> }
+        }
+        Block::Numbered(first, items) => {
+            html! { <ol start={first.to_string()}>{ for items.iter().map(|item| html! { <li>{ for item.iter().map(self::block) }</li> }) }</ol> }
+        }
+        Block::Quote(blocks) => html! { <blockquote>{ for blocks.iter().map(self::block) }</blockquote> },
+        Block::Code(text, _) => html! { <pre><code>{ text.clone() }</code></pre> },
+        Block::Table(head, rows) => html! {
+            <table class="plain">
+                <thead><tr>{ for head.iter().map(|cell| html! { <th scope="col">{ spans_of(cell) }</th> }) }</tr></thead>
+                <tbody>{ for rows.iter().map(|row| html! { <tr>{ for row.iter().map(|cell| html! { <td>{ spans_of(cell) }</td> }) }</tr> }) }</tbody>
+            </table>
+        },
+        Block::Rule => html! { <hr/> },
+    }
+}
+
+fn spans_of(spans: &[Span]) -> Html {
+    html! { <>{ for spans.iter().map(span) }</> }
+}
+
+fn span(span: &Span) -> Html {
+    match span {
+        Span::Text(text) => html! { text.clone() },
+        Span::Strong(spans) => html! { <strong>{ spans_of(spans) }</strong> },
+        Span::Emphasis(spans) => html! { <em>{ spans_of(spans) }</em> },
+        Span::Code(text) => html! { <code>{ text.clone() }</code> },
+        Span::Link(target, spans) => link(target, spans),
+        Span::Break => html! { <br/> },
+    }
+}
+
+/// A link to a rule shows the rule; any other leads out of the page.
+fn link(target: &str, spans: &[Span]) -> Html {
+    match target.strip_prefix("rule:").and_then(crate::cluster::Rule::from_id) {
+        Some(rule) => {
+            let row = rule.row();
+            html! { <RuleLink words={crate::lesson::markdown::plain(spans)} id={row.id} sentence={row.sentence} source={row.source}/> }
+        }
+        None => html! { <a href={target.to_string()} rel="noreferrer">{ spans_of(spans) }</a> },
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct RuleLinkProps {
+    words: String,
+    id: &'static str,
+    sentence: &'static str,
+    source: &'static str,
+}
+
+/// Words that open the rule they speak of.
+#[component]
+fn RuleLink(props: &RuleLinkProps) -> Html {
+    let open = use_state(|| false);
+    let toggle = {
+        let open = open.clone();
+        Callback::from(move |_: MouseEvent| open.set(!*open))
+    };
+    html! {
+        <>
+            <button class="link inline" aria-expanded={open.to_string()} onclick={toggle}>{ props.words.clone() }</button>
+            if *open { <span class="rule">{ props.sentence }<small class="mono">{ format!("{} · {}", props.id, props.source) }</small></span> }
+        </>
+    }
+}

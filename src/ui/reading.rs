@@ -1,0 +1,338 @@
+//! Reading a lesson: which part of it is on the page, what was predicted, how it came out, how the puzzle stands.
+//!
+//! A lesson goes from stop to stop of its scenes. What stands between two scenes is read at the first one's end; a
+//! prediction holds the reader until it is answered or skipped; the run itself says what was right.
+//! Deliberately absent: the DOM, and where progress is kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use crate::lesson::replay::{Answer, caption};
+use crate::lesson::{Answered, Block, Kind, Lesson, Misconception, Part, Prediction, Puzzle};
+use crate::ui::session::{Moved, Session};
+
+/// What somebody predicted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// This option.
+    Choice(usize),
+    /// The records at these offsets.
+    Records(BTreeSet<i64>),
+    /// This amount.
+    Amount(i64),
+    /// Nothing.
+    Skipped,
+}
+
+/// How a prediction came out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// As it was asked.
+    pub ask: String,
+    /// How it was answered.
+    pub answered: Answered,
+    /// What was right, in words.
+    pub right: String,
+    /// The belief behind the answer that was given.
+    pub belief: Option<Misconception>,
+}
+
+/// A lesson that is being read.
+#[derive(Clone)]
+pub struct Reading {
+    /// The lesson.
+    pub lesson: Rc<Lesson>,
+    /// The name of its file.
+    pub slug: Rc<str>,
+    run: usize,
+    /// Positions in the history at which stops of this run were reached.
+    reached: BTreeMap<usize, usize>,
+    given: BTreeMap<String, Given>,
+    outcomes: BTreeMap<String, Outcome>,
+    acts_before_puzzle: usize,
+}
+
+impl Reading {
+    /// At the lesson's beginning, with its first world.
+    ///
+    /// # Errors
+    /// Why the first world cannot begin.
+    pub fn begin(lesson: Rc<Lesson>, slug: &str) -> Result<(Reading, Session), String> {
+        let session = Session::new(lesson.script(0))?;
+        let reading = Reading {
+            lesson,
+            slug: slug.into(),
+            run: 0,
+            reached: BTreeMap::new(),
+            given: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
+            acts_before_puzzle: 0,
+        };
+        Ok((reading, session))
+    }
+
+    /// The lesson at one of its stops, played up to there at once.
+    ///
+    /// # Errors
+    /// Why it cannot be played.
+    pub fn at_stop(lesson: Rc<Lesson>, slug: &str, stop: usize) -> Result<(Reading, Session), String> {
+        let (mut reading, mut session) = Reading::begin(lesson, slug)?;
+        if let Some(run) = reading.lesson.stops.get(stop).map(|stop| stop.run) {
+            reading.run = run;
+            session = Session::new(reading.lesson.script(run))?;
+            let before: Vec<usize> = (0..=stop).filter(|at| reading.lesson.stops[*at].run == run).collect();
+            for at in before {
+                if let Moved::Stuck(why) = session.play_to(reading.lesson.stops[at].done) {
+                    return Err(why);
+                }
+                reading.arrive(at, &session);
+            }
+        }
+        Ok((reading, session))
+    }
+
+    /// The stop that the present lies at or behind; nothing before the first.
+    pub fn stop(&self, session: &Session) -> Option<usize> {
+        let behind = self
+            .reached
+            .iter()
+            .filter(|(_, position)| **position <= session.position());
+        let first_of_run = self.lesson.stops.iter().position(|stop| stop.run == self.run);
+        behind
+            .map(|(stop, _)| *stop)
+            .max()
+            .or_else(|| first_of_run.and_then(|first| first.checked_sub(1)))
+    }
+
+    /// The stop that *next* leads to.
+    pub fn next(&self, session: &Session) -> Option<usize> {
+        let next = self.stop(session).map_or(0, |stop| stop + 1);
+        (next < self.lesson.stops.len()).then_some(next)
+    }
+
+    /// Whether the next stop lies in another world than the present one.
+    pub fn changes_world(&self, next: usize) -> bool {
+        self.lesson.stops.get(next).is_some_and(|stop| stop.run != self.run)
+    }
+
+    /// Begins the world of a stop, where it is another one.
+    ///
+    /// # Errors
+    /// Why it cannot begin.
+    pub fn enter(&mut self, next: usize) -> Result<Option<Session>, String> {
+        let Some(run) = self
+            .lesson
+            .stops
+            .get(next)
+            .map(|stop| stop.run)
+            .filter(|run| *run != self.run)
+        else {
+            return Ok(None);
+        };
+        let session = Session::new(self.lesson.script(run))?;
+        self.run = run;
+        self.reached.clear();
+        Ok(Some(session))
+    }
+
+    /// How many statements of the present world are done at a stop.
+    pub fn statements(&self, stop: usize) -> usize {
+        self.lesson.stops.get(stop).map_or(usize::MAX, |stop| stop.done)
+    }
+
+    /// Whether the present is exactly where a stop was reached before.
+    pub fn stands_at_stop(&self, session: &Session) -> bool {
+        self.reached.values().any(|position| *position == session.position())
+    }
+
+    /// A stop is reached: what it settles is settled.
+    pub fn arrive(&mut self, stop: usize, session: &Session) {
+        self.reached.entry(stop).or_insert(session.position());
+        let settled: Vec<Prediction> = self
+            .lesson
+            .predictions()
+            .filter(|one| one.settled == stop)
+            .cloned()
+            .collect();
+        for prediction in settled {
+            if let Some(outcome) = self.outcome(&prediction, session) {
+                self.outcomes.entry(prediction.name).or_insert(outcome);
+            }
+        }
+        if self.lesson.puzzle().is_some_and(|puzzle| puzzle.stop == stop) {
+            self.acts_before_puzzle = session.acts();
+        }
+    }
+
+    fn outcome(&self, prediction: &Prediction, session: &Session) -> Option<Outcome> {
+        let given = self.given.get(&prediction.name)?;
+        let (world, ledger) = (session.playback().world(), session.playback().ledger());
+        let answer = prediction.settle(world, ledger).ok()?;
+        let is_right = match (given, &answer) {
+            (Given::Choice(given), Answer::Choice(right)) => given == right,
+            (Given::Records(given), Answer::Records(ranges)) => {
+                let right: BTreeSet<i64> = ranges.iter().flat_map(|(from, to)| *from..=*to).collect();
+                *given == right
+            }
+            (Given::Amount(given), Answer::Amount(right)) => given == right,
+            _ => false,
+        };
+        let (right, belief) = match (&answer, &prediction.kind) {
+            (Answer::Choice(right), Kind::Options(choices)) => {
+                let belief = match given {
+                    Given::Choice(given) if given != right => {
+                        choices.get(*given).and_then(|choice| choice.misconception)
+                    }
+                    _ => None,
+                };
+                (
+                    choices
+                        .get(*right)
+                        .map_or_else(String::new, |choice| choice.text.clone()),
+                    belief,
+                )
+            }
+            (Answer::Records(ranges), _) => (format!("the records at offset {}", ranges_said(ranges)), None),
+            (Answer::Amount(amount), Kind::Slider { unit, .. }) => (format!("{amount} {unit}"), None),
+            _ => (String::new(), None),
+        };
+        let answered = match (given, is_right) {
+            (Given::Skipped, _) => Answered::Skipped,
+            (_, true) => Answered::Right,
+            (_, false) => Answered::Otherwise,
+        };
+        Some(Outcome {
+            ask: prediction.ask.clone(),
+            answered,
+            right,
+            belief,
+        })
+    }
+
+    /// The prediction that waits for an answer at the present stop.
+    pub fn open_prediction(&self, session: &Session) -> Option<&Prediction> {
+        let stop = self.stop(session)?;
+        if !self.reached.contains_key(&stop) {
+            return None;
+        }
+        self.lesson
+            .predictions()
+            .find(|one| one.asked == stop && !self.given.contains_key(&one.name))
+    }
+
+    /// The prediction that was answered at the present stop and is not settled there.
+    pub fn given_here(&self, session: &Session) -> Option<(&Prediction, &Given)> {
+        let stop = self.stop(session)?;
+        self.lesson
+            .predictions()
+            .filter(|one| one.asked == stop)
+            .find_map(|one| Some((one, self.given.get(&one.name)?)))
+    }
+
+    /// Answers a prediction; the first answer stays.
+    pub fn answer(&mut self, name: &str, given: Given) {
+        self.given.entry(name.to_string()).or_insert(given);
+    }
+
+    /// What came out at the present stop, by the names of the predictions.
+    pub fn outcomes_here(&self, session: &Session) -> Vec<(&str, &Outcome)> {
+        let Some(stop) = self.stop(session) else {
+            return Vec::new();
+        };
+        let settled = self.lesson.predictions().filter(|one| one.settled == stop);
+        settled
+            .filter_map(|one| Some((one.name.as_str(), self.outcomes.get(&one.name)?)))
+            .collect()
+    }
+
+    /// The caption of the present stop, if one stands exactly here.
+    pub fn caption(&self, session: &Session) -> Option<String> {
+        let (stop, _) = self
+            .reached
+            .iter()
+            .find(|(_, position)| **position == session.position())?;
+        let said: Vec<String> = self
+            .lesson
+            .captions_at(*stop)
+            .map(|words| caption(words, session.playback().world(), session.playback().ledger()))
+            .collect();
+        (!said.is_empty()).then(|| said.join(" "))
+    }
+
+    /// The parts to read at the present stop: those behind its scene, or, in the middle of a scene, those before it.
+    pub fn parts(&self, session: &Session) -> &[Part] {
+        let parts = &self.lesson.parts;
+        let is_scene = |part: &Part| matches!(part, Part::Scene { .. });
+        let Some(stop) = self.stop(session) else {
+            let end = parts.iter().position(is_scene).unwrap_or(parts.len());
+            return &parts[..end];
+        };
+        let scene = parts
+            .iter()
+            .position(|part| matches!(part, Part::Scene { first, last, .. } if (*first..=*last).contains(&stop)));
+        let Some(at) = scene else { return &[] };
+        if matches!(&parts[at], Part::Scene { last, .. } if *last == stop) {
+            let end = parts[at + 1..]
+                .iter()
+                .position(is_scene)
+                .map_or(parts.len(), |next| at + 1 + next);
+            return &parts[at + 1..end];
+        }
+        let start = parts[..at].iter().rposition(is_scene).map_or(0, |before| before + 1);
+        &parts[start..at]
+    }
+
+    /// The prose among the parts at the present stop.
+    pub fn prose(&self, session: &Session) -> Vec<&[Block]> {
+        let prose = self.parts(session).iter().filter_map(|part| match part {
+            Part::Prose(blocks) => Some(blocks.as_slice()),
+            _ => None,
+        });
+        prose.collect()
+    }
+
+    /// *In a real cluster also…*, at the lesson's end.
+    pub fn real(&self, session: &Session) -> Option<&[Block]> {
+        self.lesson.parts.iter().find_map(|part| match part {
+            Part::Real(blocks) if self.next(session).is_none() => Some(blocks.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// The puzzle, once its stop is reached.
+    pub fn puzzle(&self, session: &Session) -> Option<&Puzzle> {
+        let puzzle = self.lesson.puzzle()?;
+        (self.stop(session) == Some(puzzle.stop) && self.reached.contains_key(&puzzle.stop)).then_some(puzzle)
+    }
+
+    /// How many acts were spent on the puzzle.
+    pub fn puzzle_acts(&self, session: &Session) -> usize {
+        session.acts().saturating_sub(self.acts_before_puzzle)
+    }
+
+    /// Whether the puzzle's goals hold, after at least one act.
+    pub fn is_solved(&self, session: &Session) -> bool {
+        self.puzzle(session).is_some_and(|puzzle| {
+            self.puzzle_acts(session) > 0
+                && puzzle
+                    .open_goals(session.playback().world(), session.playback().ledger())
+                    .is_empty()
+        })
+    }
+}
+
+fn ranges_said(ranges: &[(i64, i64)]) -> String {
+    let words = ranges.iter().map(|(from, to)| {
+        if from == to {
+            from.to_string()
+        } else {
+            format!("{from}–{to}")
+        }
+    });
+    let words: Vec<String> = words.collect();
+    if words.is_empty() {
+        "none".to_string()
+    } else {
+        words.join(", ")
+    }
+}

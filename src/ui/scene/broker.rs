@@ -1,0 +1,182 @@
+//! A broker's row: process, page cache and disk, always in this order. A broken layer is drawn broken.
+
+use std::rc::Rc;
+
+use yew::prelude::*;
+
+use super::Frame;
+use crate::ui::act::{Act, Subject};
+use crate::ui::icons::icon;
+use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, Role, Standing};
+
+#[derive(Properties, PartialEq)]
+pub struct BrokerProps {
+    pub row: Rc<BrokerRow>,
+    pub frame: Frame,
+    pub line: usize,
+}
+
+/// One broker.
+#[component]
+pub fn Broker(props: &BrokerProps) -> Html {
+    let BrokerProps { row, frame, line } = props;
+    let id = row.id;
+    let act = frame.act.clone();
+    let class = match row.health {
+        Health::Killed | Health::Dark => "lane broker down",
+        Health::Paused => "lane broker paused",
+        _ => "lane broker",
+    };
+    html! {
+        <div {class} style={format!("grid-row:{line}")} role="group" aria-label={spoken(row)} data-testid={format!("broker-{id}")}>
+            <div class="who">
+                <div class="title">
+                    <button onclick={act.reform(move |_| Act::Inspect(Some(Subject::Broker(id))))}>{ format!("Broker {id}") }</button>
+                    { badge(row) }
+                </div>
+                <div class="note">{ row.note.to_string() }</div>
+                <div class="act">
+                    <button class="btn small" id={format!("faults-{id}")} aria-haspopup="dialog" onclick={act.reform(move |_| Act::OpenFaults(id))} aria-label={format!("What can happen to broker {id}")}>
+                        { if row.health.has_process() { "Break" } else { "Start" } }{ icon("down") }
+                    </button>
+                </div>
+                <span class="layer p">{ "process" }</span><span class="layer c">{ "page cache" }</span><span class="layer d">{ "disk" }</span>
+            </div>
+            <div class="track">
+                <div class="shift" style={frame.shift()}>
+                    { marks_below(row, frame) }
+                    { for row.cells.iter().enumerate().map(|(at, cell)| html! { <CellView key={cell_key(cell)} cell={cell.clone()} broker={id} first={at == 0} frame={frame.clone()}/> }) }
+                    { marks_above(row, frame) }
+                </div>
+                if !row.health.has_process() {
+                    <div class="broken process">{ "no process: what it knew is gone" }</div>
+                }
+                if row.health == Health::Dark {
+                    <div class="broken cache">{ "page cache lost with the power" }</div>
+                }
+            </div>
+            if row.cells.iter().any(|cell| cell.standing == Standing::Doomed) {
+                <p class="remark"><b>{ "Acknowledged, but only here." }</b>{ "The leader does not have it." }</p>
+            }
+        </div>
+    }
+}
+
+fn spoken(row: &BrokerRow) -> String {
+    let role = badge_word(row);
+    match row.high_watermark {
+        Some(mark) => format!(
+            "Broker {}, {role}, log end {}, high watermark {}. {}",
+            row.id, row.log_end.at, mark.at, row.note
+        ),
+        None => format!("Broker {}, {role}, log end {}. {}", row.id, row.log_end.at, row.note),
+    }
+}
+
+fn badge_word(row: &BrokerRow) -> &'static str {
+    row.health.word().unwrap_or(match row.role {
+        Role::Leader => "leader",
+        Role::FormerLeader => "was leader",
+        Role::InSync => "in sync",
+        Role::OutOfSync => "out of sync",
+        Role::NoReplica => "no replica",
+    })
+}
+
+fn badge(row: &BrokerRow) -> Html {
+    let word = badge_word(row);
+    let kind = match (row.health, row.role) {
+        (Health::Up, Role::Leader) => "leader",
+        (Health::Up, Role::FormerLeader) => "former",
+        (Health::Up, Role::InSync | Role::NoReplica) => "",
+        (Health::Up, Role::OutOfSync) | (Health::Fenced | Health::Starting | Health::Stopping, _) => "out",
+        (Health::Paused | Health::Killed | Health::Dark, _) => "bad",
+    };
+    html! {
+        <span class={classes!("badge", kind, row.changed.then_some("changed"))}>
+            if kind == "leader" || kind == "former" { { icon("crown") } }
+            { word }
+        </span>
+    }
+}
+
+/// What lies under the cells: the committed part, the segments.
+fn marks_below(row: &BrokerRow, frame: &Frame) -> Html {
+    html! {
+        <>
+            if let Some(mark) = row.high_watermark {
+                <div class="water" style={frame.at(mark.at)}></div>
+            }
+            <div class="segments" aria-hidden="true">
+                { for row.segments.iter().map(|segment| {
+                    let start = segment.base.max(frame.window.start);
+                    let width = segment.next.min(frame.window.end) - start;
+                    let style = format!("{};--n:{width}", frame.at(start));
+                    let title = format!("segment {}", segment.base);
+                    html! { <i key={segment.base} class={segment.active.then_some("active")} {style} {title}></i> }
+                }) }
+            </div>
+            if row.log_start > 0 && frame.window.shows(row.log_start) {
+                <div class="logstart" style={frame.at(row.log_start)} title={format!("log start {}", row.log_start)}></div>
+            }
+        </>
+    }
+}
+
+/// What lies over the cells: log end and high watermark.
+fn marks_above(row: &BrokerRow, frame: &Frame) -> Html {
+    html! {
+        <>
+            <div class="leo" style={frame.at(row.log_end.at)}><span>{ format!("LEO {}", row.log_end.at) }</span></div>
+            if let Some(mark) = row.high_watermark {
+                <div class={classes!("hw", mark.changed.then_some("changed"))} style={frame.at(mark.at)}><span>{ format!("HW {}", mark.at) }</span></div>
+            }
+        </>
+    }
+}
+
+/// A record keeps its element while it stays at its offset; a ghost is another element than what took its place.
+fn cell_key(cell: &Cell) -> String {
+    format!("{}{}", cell.label, cell.offset)
+}
+
+#[derive(Properties, PartialEq)]
+struct CellProps {
+    cell: Cell,
+    broker: u16,
+    first: bool,
+    frame: Frame,
+}
+
+/// One record on one broker.
+#[component]
+fn CellView(props: &CellProps) -> Html {
+    let CellProps {
+        cell,
+        broker,
+        first,
+        frame,
+    } = props;
+    let class = classes!(
+        "cell",
+        match (&cell.standing, cell.layer) {
+            (Standing::Ghost(_), Layer::Cache) => "ghost",
+            (Standing::Ghost(_), Layer::Disk) => "ghost sunk",
+            (Standing::Doomed, Layer::Cache) => "doomed",
+            (Standing::Doomed, Layer::Disk) => "doomed sunk",
+            (_, Layer::Cache) => "cache",
+            (_, Layer::Disk) => "disk",
+        },
+        cell.changed.then_some("changed"),
+        cell.fresh.then_some("fresh"),
+    );
+    let subject = Subject::Record(cell.record.0, cell.record.1);
+    let pressed = frame.is_pressed(subject, cell.offset);
+    html! {
+        <button {class} style={frame.at(cell.offset)} tabindex={if *first { "0" } else { "-1" }} data-cell={format!("{broker}/{}", cell.offset)} aria-pressed={pressed.to_string()} aria-label={cell.spoken.to_string()} title={cell.spoken.to_string()}
+            onclick={frame.click(subject, cell.offset)}>
+            <span>{ cell.label.to_string() }</span>
+            if let Some(epoch) = cell.epoch { <sup>{ format!("e{epoch}") }</sup> }
+        </button>
+    }
+}

@@ -1,0 +1,285 @@
+//! The scene: one row a node, all on the same offset axis, messages between them.
+//!
+//! Each row is a component of its own, compared by content, so that a step draws only the rows it touched.
+
+mod broker;
+mod clients;
+mod flight;
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use yew::prelude::*;
+
+use crate::ui::act::{Act, Subject, Zoom};
+use crate::ui::icons::icon;
+use crate::ui::view::stage::{PartitionCard, Row, Stage, Window};
+use broker::Broker;
+use clients::{Consumer, Controller, Producer};
+use flight::Flying;
+
+/// How the scene came to be what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// A step was taken: what it changed moves, for this many milliseconds at most.
+    Step(u32),
+    /// One went elsewhere in time: the exact state at once.
+    Still,
+}
+
+/// Columns are placed from here, so that their coordinates stay small in a log of any length.
+pub fn base_of(window: Window) -> i64 {
+    window.start - window.start % 4096
+}
+
+/// What every row needs besides its own data.
+#[derive(Clone, PartialEq)]
+pub struct Frame {
+    /// The columns.
+    pub window: Window,
+    /// What is inspected.
+    pub selected: Option<Subject>,
+    /// The offsets picked as an answer, while a question asks for them.
+    pub picked: Option<Rc<BTreeSet<i64>>>,
+    /// Where acts go.
+    pub act: Callback<Act>,
+}
+
+impl Frame {
+    /// The style of a track's moving part.
+    pub fn shift(&self) -> String {
+        format!("--from:{}", self.window.start - base_of(self.window))
+    }
+
+    /// What a click on a record does: it is inspected, or picked where a question asks for records.
+    pub fn click(&self, subject: Subject, offset: i64) -> Callback<MouseEvent> {
+        let picks = self.picked.is_some();
+        self.act.reform(move |_| {
+            if picks {
+                Act::Pick(offset)
+            } else {
+                Act::Inspect(Some(subject))
+            }
+        })
+    }
+
+    /// Whether a record is picked, or else inspected.
+    pub fn is_pressed(&self, subject: Subject, offset: i64) -> bool {
+        match &self.picked {
+            Some(picked) => picked.contains(&offset),
+            None => self.selected == Some(subject),
+        }
+    }
+
+    /// The style of something at an offset.
+    pub fn at(&self, offset: i64) -> String {
+        format!("--o:{}", offset - base_of(self.window))
+    }
+}
+
+/// Properties of the scene.
+#[derive(Properties, PartialEq)]
+pub struct SceneProps {
+    /// What to draw.
+    pub stage: Rc<Stage>,
+    /// All partitions, for the picker.
+    pub partitions: Rc<Vec<PartitionCard>>,
+    /// Which one is shown.
+    pub partition: (u16, u32),
+    /// How wide the columns are.
+    pub zoom: Zoom,
+    /// How it came to be what it is.
+    pub motion: Motion,
+    /// The frame of all rows.
+    pub frame: Frame,
+    /// The step, so that the flights of one step are not taken for those of another.
+    pub step: usize,
+    /// Where the measured width goes: the first track.
+    pub track: NodeRef,
+}
+
+/// The scene of one partition.
+#[component]
+pub fn Scene(props: &SceneProps) -> Html {
+    let stage = &props.stage;
+    let frame = &props.frame;
+    let moving = matches!(props.motion, Motion::Step(_));
+    let place = Placement::of(stage);
+    let act = frame.act.clone();
+    let flights = stage.flights.iter().enumerate().filter_map(|(index, flight)| {
+        let (from, to) = (place.line(flight.from)?, place.line(flight.to)?);
+        let twins = stage.flights[..index].iter().filter(|other| {
+            (other.from, other.to) == (flight.from, flight.to) || (other.from, other.to) == (flight.to, flight.from)
+        });
+        let (stack, lane) = (twins.count(), index.min(4));
+        let key = format!("{}/{}", flight.key, matches!(flight.leg, crate::ui::view::stage::Leg::Arriving));
+        Some(html! { <Flying {key} flight={flight.clone()} {from} {to} {lane} {stack} motion={props.motion} step={props.step}/> })
+    });
+    html! {
+        <section class={classes!("scene", props.zoom.class(), moving.then_some("moving"))} aria-label={format!("Cluster, partition {}", stage.partition)} data-testid="scene">
+            <div class="scene-head">
+                <Picker partitions={props.partitions.clone()} selected={props.partition} act={act.clone()}/>
+                <span class="grow"></span>
+                <ZoomButtons zoom={props.zoom} act={act.clone()}/>
+            </div>
+            { for stage.producers.iter().map(|lane| html! { <Producer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }
+            <Axis frame={frame.clone()} track={props.track.clone()} line={place.axis}/>
+            { for stage.brokers.iter().map(|row| html! { <Broker key={row.id} row={row.clone()} frame={frame.clone()} line={place.line(Row::Broker(row.id)).unwrap_or(1)}/> }) }
+            { for stage.consumers.iter().map(|lane| html! { <Consumer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }
+            <Controller lane={stage.controller.clone()} line={place.controller}/>
+            { for flights }
+        </section>
+    }
+}
+
+/// Which line of the grid each row stands in; the scene's head is line 1.
+struct Placement {
+    producers: Vec<u16>,
+    brokers: Vec<u16>,
+    consumers: Vec<u16>,
+    axis: usize,
+    controller: usize,
+}
+
+impl Placement {
+    fn of(stage: &Stage) -> Placement {
+        let producers: Vec<u16> = stage.producers.iter().map(|lane| lane.client).collect();
+        let brokers: Vec<u16> = stage.brokers.iter().map(|row| row.id).collect();
+        let consumers: Vec<u16> = stage.consumers.iter().map(|lane| lane.client).collect();
+        let axis = producers.len() + 2;
+        let controller = axis + brokers.len() + consumers.len() + 1;
+        Placement {
+            producers,
+            brokers,
+            consumers,
+            axis,
+            controller,
+        }
+    }
+
+    fn line(&self, row: Row) -> Option<usize> {
+        let find = |ids: &[u16], id: u16| ids.iter().position(|other| *other == id);
+        match row {
+            Row::Controller => Some(self.controller),
+            Row::Broker(id) => find(&self.brokers, id).map(|at| self.axis + 1 + at),
+            Row::Client(id) => find(&self.producers, id)
+                .map(|at| at + 2)
+                .or_else(|| find(&self.consumers, id).map(|at| self.axis + 1 + self.brokers.len() + at)),
+        }
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct AxisProps {
+    frame: Frame,
+    track: NodeRef,
+    line: usize,
+}
+
+/// The offsets, and the way to those out of view.
+#[component]
+fn Axis(props: &AxisProps) -> Html {
+    let Frame { window, act, .. } = &props.frame;
+    let page = ((window.end - window.start) / 2).max(1);
+    let go = |to: Option<i64>| act.reform(move |_: MouseEvent| Act::Window(to));
+    html! {
+        <div class="lane axis" style={format!("grid-row:{}", props.line)}>
+            <div class="who">{ "offset" }</div>
+            <div class="track" ref={props.track.clone()}>
+                <div class="shift" style={props.frame.shift()} aria-hidden="true">
+                    { for (window.start..window.end).map(|offset| html! { <span key={offset} style={props.frame.at(offset)}>{ offset }</span> }) }
+                </div>
+            </div>
+            <div class="more">
+                if window.has_earlier() {
+                    <button class="btn small quiet square" onclick={go(Some((window.start - page).max(0)))} aria-label="Earlier records" title="Earlier records">{ icon("left") }</button>
+                }
+                if window.has_later() {
+                    <button class="btn small quiet square" onclick={go(Some(window.start + page))} aria-label="Later records" title="Later records">{ icon("right") }</button>
+                    <button class="btn small quiet square" onclick={go(None)} aria-label="Follow the log's end" title="Follow the log's end">{ icon("end") }</button>
+                }
+            </div>
+        </div>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct PickerProps {
+    partitions: Rc<Vec<PartitionCard>>,
+    selected: (u16, u32),
+    act: Callback<Act>,
+}
+
+/// All partitions side by side, small; the one that is pressed is shown.
+#[component]
+fn Picker(props: &PickerProps) -> Html {
+    if let [only] = props.partitions.as_slice() {
+        return html! { <h2>{ only.name.to_string() }</h2> };
+    }
+    html! {
+        <div class="parts" role="group" aria-label="Partitions">
+            { for props.partitions.iter().map(|card| {
+                let (topic, number) = card.id;
+                let pressed = props.selected == card.id;
+                let leader = card.leader.map_or_else(|| "no leader".to_string(), |id| format!("leader {id}"));
+                html! {
+                    <button key={format!("{topic}-{number}")} class="part" aria-pressed={pressed.to_string()} onclick={props.act.reform(move |_| Act::Partition(topic, number))}>
+                        <b>{ card.name.to_string() }</b><small>{ leader }</small>
+                        { bars(card) }
+                    </button>
+                }
+            }) }
+        </div>
+    }
+}
+
+/// A partition's replicas as three thin bars on one scale.
+fn bars(card: &PartitionCard) -> Html {
+    let least = card.replicas.iter().map(|bar| bar.start).min().unwrap_or(0);
+    let most = card
+        .replicas
+        .iter()
+        .map(|bar| bar.end)
+        .max()
+        .unwrap_or(0)
+        .max(least + 8);
+    let x = |offset: i64| 1.0 + 118.0 * (offset - least) as f64 / (most - least) as f64;
+    let height = 20.0 / card.replicas.len().max(1) as f64;
+    html! {
+        <svg viewBox="0 0 120 20" aria-hidden="true">
+            { for card.replicas.iter().enumerate().map(|(at, bar)| {
+                let y = at as f64 * height + 0.75;
+                let tall = (height - 2.0).max(1.0).to_string();
+                let class = (!bar.up || !bar.in_sync).then_some("b-off");
+                let flushed = bar.flushed.clamp(bar.start, bar.end);
+                html! {
+                    <g {class}>
+                        <rect class="b-disk" x={x(bar.start).to_string()} y={y.to_string()} width={(x(flushed) - x(bar.start)).to_string()} height={tall.clone()}/>
+                        <rect class="b-cache" x={x(flushed).to_string()} y={y.to_string()} width={(x(bar.end) - x(flushed)).to_string()} height={tall}/>
+                    </g>
+                }
+            }) }
+            if let Some(mark) = card.high_watermark {
+                <path class="b-hw" d={format!("M{:.1} 0v20", x(mark))}/>
+            }
+        </svg>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct ZoomProps {
+    zoom: Zoom,
+    act: Callback<Act>,
+}
+
+/// Wider and narrower columns.
+#[component]
+fn ZoomButtons(props: &ZoomProps) -> Html {
+    let to = |zoom: Zoom| props.act.reform(move |_: MouseEvent| Act::Zoom(zoom));
+    html! {
+        <span class="row" role="group" aria-label="Column width">
+            <button class="btn small quiet square" disabled={props.zoom == Zoom::Farthest} onclick={to(props.zoom.farther())} aria-label="Narrower columns" title="Narrower columns">{ icon("minus") }</button>
+            <button class="btn small quiet square" disabled={props.zoom == Zoom::Near} onclick={to(props.zoom.nearer())} aria-label="Wider columns" title="Wider columns">{ icon("plus") }</button>
+        </span>
+    }
+}

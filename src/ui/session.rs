@@ -1,0 +1,471 @@
+//! One run on the page: a script played on a history, what somebody does to it, and which partition is in view.
+//!
+//! Everything that is done goes through the scenario language, so that a run can always be written down, replayed after a
+//! crash of the engine, and judged by a puzzle. Deliberately absent: the DOM, clocks, and how anything looks.
+
+use crate::cluster::{BrokerId, TopicPartition, World};
+use crate::history::{CutNotice, Mark, Playback, Stepped};
+use crate::lesson::Lesson;
+use crate::scenario::ast::{Act, Script, Statement};
+use crate::scenario::{Names, parse, parse_statement};
+use crate::ui::view::knobs;
+use crate::ui::view::look::Look;
+use crate::ui::view::panels::{Fault, Mark as Drawn, MarkKind};
+use crate::ui::view::wire::{Head, heads};
+
+/// How long the landing's shop goes on selling: as good as for ever.
+const LANDING_RECORDS: u64 = 400;
+
+/// What a step came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Moved {
+    /// The world has moved on.
+    On,
+    /// The script has reached the stop that was asked for.
+    AtStop,
+    /// Nothing is left to do: everything is quiet.
+    Quiet,
+    /// The script cannot go on; why.
+    Stuck(String),
+}
+
+/// A run.
+#[derive(Clone)]
+pub struct Session {
+    playback: Playback,
+    /// The world at the first position that is worth looking at.
+    begun: World,
+    origin: usize,
+    partition: TopicPartition,
+    heads: Vec<Head>,
+    undo_to: Option<usize>,
+}
+
+impl Session {
+    /// At the beginning of a script: topics and clients are there, nothing was sent.
+    ///
+    /// # Errors
+    /// Why the script cannot begin.
+    pub fn new(script: Script) -> Result<Session, String> {
+        let opening = opening(&script);
+        let playback = Playback::new(script).map_err(|(line, refused)| format!("line {line}: {refused}"))?;
+        let begun = playback.world().clone();
+        let mut session = Session {
+            playback,
+            begun,
+            origin: 0,
+            partition: TopicPartition {
+                topic: crate::cluster::TopicId(0),
+                partition: 0,
+            },
+            heads: Vec::new(),
+            undo_to: None,
+        };
+        session.playback.play_to(opening);
+        session.begin_here();
+        Ok(session)
+    }
+
+    /// The landing: the lesson's cluster, taking payments without end and without the script's own crash.
+    ///
+    /// # Errors
+    /// Why it cannot begin.
+    pub fn landing(lesson: &Lesson, changes: &[(String, String)]) -> Result<Session, String> {
+        let mut script = lesson.script(0);
+        let first = lesson.stops.first().map_or(script.lines.len(), |stop| stop.done);
+        script.lines.truncate(first);
+        for line in &mut script.lines {
+            match &mut line.statement {
+                Statement::Act(Act::Send(send)) if send.every.is_some() => send.count = Some(LANDING_RECORDS),
+                Statement::Producer { configs, .. } => {
+                    for (name, value) in changes.iter().filter(|(name, _)| knobs::is_producers(name)) {
+                        configs.retain(|setting| setting.name != *name);
+                        configs.push(crate::scenario::ast::Setting {
+                            name: name.clone(),
+                            value: value.clone(),
+                        });
+                    }
+                }
+                Statement::Topic { configs, .. } => {
+                    for (name, value) in changes.iter().filter(|(name, _)| knobs::is_topics(name)) {
+                        configs.retain(|setting| setting.name != *name);
+                        configs.push(crate::scenario::ast::Setting {
+                            name: name.clone(),
+                            value: value.clone(),
+                        });
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut session = Session::new(script)?;
+        match session.playback.play_to(usize::MAX) {
+            Stepped::Stopped(line, stop) => Err(format!("line {line}: {stop}")),
+            Stepped::Moved | Stepped::AtRest => Ok(session),
+        }
+    }
+
+    /// A run that was written down, at one of its positions.
+    ///
+    /// # Errors
+    /// Why the text does not lead there.
+    pub fn resumed(text: &str, position: usize) -> Result<Session, String> {
+        let script = parse(text.as_bytes())
+            .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+        let mut session = Session::new(script)?;
+        if let Stepped::Stopped(line, stop) = session.playback.play_to(usize::MAX) {
+            return Err(format!("line {line}: {stop}"));
+        }
+        session.seek(position);
+        Ok(session)
+    }
+
+    /// The present becomes the beginning of what can be looked at.
+    fn begin_here(&mut self) {
+        self.origin = self.playback.history().position();
+        self.begun = self.playback.world().clone();
+        if let Some(first) = self.playback.world().partitions().into_iter().next() {
+            self.partition = first;
+        }
+    }
+
+    /// What the view modules look at.
+    pub fn look(&self) -> Look<'_> {
+        Look::at(self.playback.history(), self.partition)
+    }
+
+    /// The heads of the connections before the last step.
+    pub fn heads(&self) -> &[Head] {
+        &self.heads
+    }
+
+    /// The world in which the run began.
+    pub fn begun(&self) -> &World {
+        &self.begun
+    }
+
+    /// The script, the history, the acts.
+    pub fn playback(&self) -> &Playback {
+        &self.playback
+    }
+
+    /// The partition in view.
+    pub fn partition(&self) -> TopicPartition {
+        self.partition
+    }
+
+    /// Looks at another partition, if it exists.
+    pub fn show(&mut self, partition: TopicPartition) {
+        if self.playback.world().partitions().contains(&partition) {
+            self.partition = partition;
+        }
+    }
+
+    /// The step one stands at; 0 is the beginning.
+    pub fn step_number(&self) -> usize {
+        self.position().saturating_sub(self.origin)
+    }
+
+    /// How many steps were recorded.
+    pub fn steps(&self) -> usize {
+        self.playback.history().len().saturating_sub(self.origin)
+    }
+
+    /// The position in the history.
+    pub fn position(&self) -> usize {
+        self.playback.history().position()
+    }
+
+    /// The step of a position, as it is numbered on the page.
+    pub fn number_of(&self, position: usize) -> usize {
+        position.saturating_sub(self.origin)
+    }
+
+    /// Whether one stands at the end of what was recorded.
+    pub fn at_end(&self) -> bool {
+        self.playback.history().at_end()
+    }
+
+    /// Whether the run can go on behind its recorded end.
+    pub fn can_go_on(&self) -> bool {
+        self.playback.line().is_some() || !(self.playback.world().is_quiet() || self.playback.world().next().is_none())
+    }
+
+    /// One step on; within a script no farther than so many of its statements.
+    pub fn step(&mut self, statements: Option<usize>) -> Moved {
+        let before = heads(&self.look());
+        let stepped = match statements {
+            Some(limit) => match self.playback.step_within(limit) {
+                Some(stepped) => stepped,
+                None => return Moved::AtStop,
+            },
+            None => self.playback.step(),
+        };
+        self.ensure_partition();
+        match stepped {
+            Stepped::Moved => {
+                self.heads = before;
+                Moved::On
+            }
+            Stepped::AtRest => Moved::Quiet,
+            Stepped::Stopped(_, stop) => Moved::Stuck(stop.to_string()),
+        }
+    }
+
+    /// A run whose script creates its topic only now has a partition to look at from here on.
+    fn ensure_partition(&mut self) {
+        let partitions = self.playback.world().partitions();
+        if !partitions.contains(&self.partition) {
+            self.partition = partitions.first().copied().unwrap_or(self.partition);
+        }
+    }
+
+    /// One step back; not before the beginning.
+    pub fn back(&mut self) -> bool {
+        self.position() > self.origin && self.playback.back()
+    }
+
+    /// Goes to a position of the history; not before the beginning.
+    pub fn seek(&mut self, position: usize) {
+        let last = self.playback.history().len();
+        self.playback.seek(position.clamp(self.origin.min(last), last));
+    }
+
+    /// Goes to a step, as they are numbered on the page.
+    pub fn seek_step(&mut self, step: usize) {
+        self.seek(self.origin + step);
+    }
+
+    /// Plays to where so many statements of the script are done, at once.
+    pub fn play_to(&mut self, statements: usize) -> Moved {
+        self.heads.clear();
+        let stepped = self.playback.play_to(statements);
+        self.ensure_partition();
+        match stepped {
+            Stepped::Stopped(_, stop) => Moved::Stuck(stop.to_string()),
+            Stepped::Moved | Stepped::AtRest => Moved::AtStop,
+        }
+    }
+
+    /// The nearest marked position behind the present or before it.
+    pub fn marked(&self, direction: Direction) -> Option<usize> {
+        let counts = |mark: &Mark| !matches!(mark, Mark::Acknowledged(_)) || !self.has_many_marks();
+        let history = self.playback.history();
+        match direction {
+            Direction::Next => history.next_mark(counts),
+            Direction::Previous => history.previous_mark(counts).filter(|position| *position > self.origin),
+        }
+    }
+
+    /// Where every other step is an acknowledgement, one jumps over them.
+    fn has_many_marks(&self) -> bool {
+        const MANY: usize = 24;
+        self.playback.history().marks().nth(MANY).is_some()
+    }
+
+    /// What is marked, by step, each with the weightiest of its marks.
+    pub fn marks(&self) -> Vec<Drawn> {
+        let marks = self
+            .playback
+            .history()
+            .marks()
+            .filter(|(position, _)| *position > self.origin);
+        let drawn = marks.filter_map(|(position, marks)| {
+            let kind = marks.iter().map(kind_of).max()?;
+            Some(Drawn {
+                step: self.number_of(position),
+                kind,
+            })
+        });
+        drawn.collect()
+    }
+
+    /// Does something, as a line of the scenario language.
+    ///
+    /// # Errors
+    /// Why it cannot be done; nothing has changed then.
+    pub fn act(&mut self, text: &str) -> Result<Option<CutNotice>, String> {
+        let statement = self.parse(text)?;
+        let before = heads(&self.look());
+        if is_time(&statement) {
+            return match self
+                .playback
+                .let_pass(statement)
+                .map_err(|refused| refused.to_string())?
+            {
+                Stepped::Stopped(_, stop) => Err(stop.to_string()),
+                Stepped::Moved | Stepped::AtRest => Ok(None),
+            };
+        }
+        let acted = self.playback.act(statement).map_err(|refused| refused.to_string())?;
+        self.heads = before;
+        self.undo_to = acted.cut.map(|cut| cut.at);
+        Ok(acted.cut)
+    }
+
+    /// Reads a line as it may be done now.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(&self, text: &str) -> Result<Statement, String> {
+        let mut names = Names::default();
+        for line in &self.playback.script().lines {
+            names.declare(&line.statement);
+        }
+        for statement in self.playback.own_acts() {
+            names.declare(statement);
+        }
+        parse_statement(text, &names).map_err(|fault| words_of(&fault))
+    }
+
+    /// Does something to a broker.
+    ///
+    /// # Errors
+    /// Why it cannot be done.
+    pub fn fault(&mut self, broker: u16, fault: Fault) -> Result<Option<CutNotice>, String> {
+        self.act(&statement_of(broker, fault))
+    }
+
+    /// Who leads the partition in view, if somebody does whose process runs.
+    pub fn leader(&self) -> Option<BrokerId> {
+        let world = self.playback.world();
+        let leader = world.image().leader(self.partition)?;
+        world
+            .broker(leader)
+            .filter(|broker| broker.is_running())
+            .map(|broker| broker.id())
+    }
+
+    /// Turns a knob.
+    ///
+    /// # Errors
+    /// Why the value is refused, with the range.
+    pub fn turn(&mut self, name: &str, value: &str) -> Result<Option<CutNotice>, String> {
+        let statements = knobs::statements(&self.look(), name, knobs::typed(value));
+        let mut cut = None;
+        for statement in statements {
+            cut = cut.or(self.act(&statement)?);
+        }
+        Ok(cut)
+    }
+
+    /// Hands one record to the first producer that runs.
+    ///
+    /// # Errors
+    /// Why nothing can be sent.
+    pub fn produce(&mut self) -> Result<Option<CutNotice>, String> {
+        let look = self.look();
+        let producer = look
+            .world
+            .clients()
+            .find(|(_, client)| client.is_producer() && client.is_running());
+        let Some((id, _)) = producer else {
+            return Err("no producer runs".to_string());
+        };
+        let topic = &look.world.settings().topic(self.partition.topic).name;
+        let statement = format!("send {} {topic}", look.names.client(id));
+        self.act(&statement)
+    }
+
+    /// Whether there is a producer that could send.
+    pub fn can_produce(&self) -> bool {
+        self.playback
+            .world()
+            .clients()
+            .any(|(_, client)| client.is_producer() && client.is_running())
+    }
+
+    /// Takes the latest cut of the future back.
+    pub fn undo(&mut self) -> bool {
+        self.heads.clear();
+        self.undo_to = None;
+        self.playback.undo_cut()
+    }
+
+    /// How many acts of somebody's own lead to the present.
+    pub fn acts(&self) -> usize {
+        self.playback.own_acts().len()
+    }
+
+    /// The run up to the present, as a text that leads here again.
+    pub fn scenario(&self) -> String {
+        self.playback.to_script().to_string()
+    }
+}
+
+/// Which way to a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Later.
+    Next,
+    /// Earlier.
+    Previous,
+}
+
+/// How many statements at a script's beginning only declare things.
+fn opening(script: &Script) -> usize {
+    let declares = |statement: &Statement| {
+        matches!(
+            statement,
+            Statement::Highwater
+                | Statement::Seed(_)
+                | Statement::Clock(_)
+                | Statement::Feature(_)
+                | Statement::Rules(_)
+                | Statement::Brokers { .. }
+                | Statement::Broker { .. }
+                | Statement::Topic { .. }
+                | Statement::Producer { .. }
+                | Statement::Consumer { .. }
+                | Statement::Set { .. }
+                | Statement::SetLink { .. }
+                | Statement::SetDisk { .. }
+        )
+    };
+    script.lines.iter().take_while(|line| declares(&line.statement)).count()
+}
+
+/// Whether a statement lets time pass.
+fn is_time(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Step(_) | Statement::RunFor(_) | Statement::RunTo(_) | Statement::RunUntil { .. }
+    )
+}
+
+/// A fault as a line of the scenario language.
+fn statement_of(broker: u16, fault: Fault) -> String {
+    match fault {
+        Fault::Kill => format!("kill {broker}"),
+        Fault::PowerOff => format!("power-off {broker}"),
+        Fault::Stop => format!("stop {broker}"),
+        Fault::Pause => format!("pause {broker}"),
+        Fault::Resume => format!("resume {broker}"),
+        Fault::Cut => format!("cut {broker} *"),
+        Fault::Heal => format!("heal {broker} *"),
+        Fault::Start => format!("start {broker}"),
+    }
+}
+
+fn kind_of(mark: &Mark) -> MarkKind {
+    match mark {
+        Mark::Acknowledged(_) => MarkKind::Acked,
+        Mark::Refused(_) => MarkKind::Refused,
+        Mark::Lost(_) => MarkKind::Lost,
+        Mark::Crash(_) => MarkKind::Crash,
+        Mark::Election(_) => MarkKind::Election,
+        Mark::IsrChange(_) => MarkKind::Isr,
+        Mark::Truncation(..) => MarkKind::Truncated,
+        Mark::Roll(..) => MarkKind::Roll,
+        Mark::Deletion(..) => MarkKind::Deleted,
+    }
+}
+
+/// A fault of a single line, which has no place worth naming.
+fn words_of(fault: &crate::scenario::Fault) -> String {
+    let nearest = fault
+        .nearest
+        .as_ref()
+        .map_or_else(String::new, |word| format!("; the nearest is '{word}'"));
+    format!("found {}, expected {}{nearest}", fault.found, fault.expected)
+}

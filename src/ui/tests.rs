@@ -1,0 +1,259 @@
+//! The page without a browser: what somebody does, and what would be drawn.
+
+use crate::lesson::Progress;
+use crate::lesson::library::LIBRARY;
+use crate::ui::act::{Act, Go, Subject};
+use crate::ui::page::{Notice, Page, Place};
+use crate::ui::reading::Given;
+use crate::ui::session::Session;
+use crate::ui::view::panels::{Fault, Tone};
+use crate::ui::view::stage::{Health, Role, Standing, Told, Window};
+use crate::ui::view::told::{CAPTION_WORDS, caption};
+use crate::ui::view::{faults, inspect, knobs, lanes, ledger, rows, wire};
+
+fn run(page: &Page) -> &Session {
+    page.session.as_ref().expect("there is a run")
+}
+
+/// Plays until it pauses by itself.
+fn play(page: &mut Page) {
+    if !page.playing {
+        page.perform(Act::TogglePlay);
+    }
+    assert!((0..5_000).any(|_| !page.tick()), "it plays on for ever");
+}
+
+fn landed(steps: usize) -> Page {
+    let mut page = Page::new(Progress::default());
+    assert!(page.playing, "the cluster takes payments when the page opens");
+    for _ in 0..steps {
+        page.tick();
+    }
+    page
+}
+
+fn said(page: &Page) -> String {
+    match &page.notice {
+        Some(Notice::Refused(text) | Notice::Said(text)) => text.to_string(),
+        Some(Notice::Cut(cut)) => format!("{} set aside", cut.dropped),
+        None => String::new(),
+    }
+}
+
+#[test]
+fn the_landing_tells_the_truth_about_what_only_the_leader_had() {
+    let mut page = landed(20);
+    page.perform(Act::KillLeader);
+    play(&mut page);
+    let Place::Landing(landing) = &page.place else {
+        panic!("still on the landing")
+    };
+    assert!(landing.told);
+    assert_eq!(landing.killed.map(|(_, who)| who), Some(1));
+    let look = run(&page).look();
+    let lost = look.ledger.lost_records(look.world, run(&page).partition());
+    assert!(!lost.is_empty());
+    let first = Subject::Record(lost[0].client.0, lost[0].number);
+    assert_eq!(page.selected, Some(first), "the first lost record is inspected");
+    let shown = inspect::inspect(&look, first).expect("it exists");
+    assert_eq!(shown.chips[0].tone, Tone::Bad);
+    let window = Window::place(look.first_offset(), look.last_offset(), 10, page.window);
+    let all = rows::rows(&look, window);
+    assert_eq!((all[0].health, all[1].role), (Health::Killed, Role::Leader));
+    assert!(all[0].cells.iter().any(|cell| cell.standing == Standing::Doomed));
+    let told = lanes::producers(&look, window);
+    assert!(
+        told[0]
+            .records
+            .iter()
+            .any(|sent| sent.told == Told::AckedLost && sent.displaced)
+    );
+    let table = ledger::table(&look, 24);
+    assert!(
+        table
+            .columns
+            .iter()
+            .any(|column| &*column.told.text == "acked" && &*column.fate.text == "lost")
+    );
+}
+
+#[test]
+fn with_acks_all_the_landing_loses_nothing() {
+    let mut page = landed(20);
+    page.perform(Act::RestartWith("acks", "all".into()));
+    for _ in 0..40 {
+        page.tick();
+    }
+    page.perform(Act::KillLeader);
+    play(&mut page);
+    let look = run(&page).look();
+    assert_eq!(look.ledger.lost_count(look.world), 0);
+    assert!(matches!(&page.place, Place::Landing(landing) if landing.told));
+}
+
+#[test]
+fn every_caption_is_short_and_every_flight_has_a_row() {
+    let mut page = landed(60);
+    page.perform(Act::KillLeader);
+    play(&mut page);
+    page.perform(Act::Fault(1, Fault::Start));
+    page.playing = true;
+    for _ in 0..200 {
+        page.tick();
+    }
+    let mut session = page.session.take().expect("a run");
+    for step in 0..=session.steps() {
+        session.seek_step(step);
+        let look = session.look();
+        let words = caption(&look).map_or(0, |text| text.split_whitespace().count());
+        assert!(words <= CAPTION_WORDS, "step {step}: {words} words");
+        assert!(wire::flights(&look, &[]).iter().all(|flight| !flight.label.is_empty()));
+    }
+}
+
+#[test]
+fn changing_the_past_sets_the_future_aside_until_it_is_undone() {
+    let mut page = landed(30);
+    let steps = run(&page).steps();
+    page.perform(Act::Go(Go::To(10)));
+    page.perform(Act::Turn("acks", "all".into()));
+    assert_eq!(said(&page), format!("{} set aside", steps - 10));
+    assert_eq!((run(&page).step_number(), run(&page).steps()), (11, 11));
+    page.perform(Act::Undo);
+    assert_eq!((run(&page).step_number(), run(&page).steps()), (10, steps));
+}
+
+#[test]
+fn a_value_out_of_range_is_refused_with_the_range() {
+    let mut page = landed(1);
+    let before = run(&page).steps();
+    page.perform(Act::Turn("min.insync.replicas", "0".into()));
+    let (name, why) = page.refused.clone().expect("it is refused");
+    assert_eq!(name, "min.insync.replicas");
+    assert!(why.contains("[1,...,2147483647]"), "{why}");
+    assert_eq!(run(&page).steps(), before, "nothing has changed");
+    page.perform(Act::Turn("flush.messages", "never".into()));
+    assert!(page.refused.is_none());
+    let all = knobs::knobs(&run(&page).look(), run(&page).begun());
+    assert_eq!(all.len(), knobs::KNOBS.len());
+    assert!(all.iter().all(|knob| !knob.about.is_empty() && !knob.range.is_empty()));
+}
+
+#[test]
+fn a_fault_says_what_survives_before_it_is_done() {
+    let mut page = landed(30);
+    let survives = |page: &Page, fault| {
+        let option = faults::option(&run(page).look(), crate::cluster::BrokerId(1), fault);
+        format!("{} {}", option.survives, option.dies).trim().to_string()
+    };
+    let end = run(&page)
+        .look()
+        .log(crate::cluster::BrokerId(1))
+        .expect("a log")
+        .log_end_offset();
+    assert_eq!(
+        survives(&page, Fault::PowerOff),
+        format!("Nothing is on disk. 0–{} in page cache dies.", end - 1)
+    );
+    page.perform(Act::Fault(1, Fault::PowerOff));
+    let row = &rows::rows(&run(&page).look(), Window::place(0, 8, 12, Some(0)))[0];
+    assert_eq!(row.health, Health::Dark);
+    assert!(row.cells.iter().all(|cell| matches!(cell.standing, Standing::Ghost(_))));
+    assert_eq!(
+        survives(&page, Fault::Start),
+        "Its log is empty: it copies everything from the leader."
+    );
+}
+
+#[test]
+fn a_run_can_be_written_down_and_resumed() {
+    let mut page = landed(25);
+    page.perform(Act::Fault(2, Fault::Pause));
+    page.playing = true;
+    for _ in 0..10 {
+        page.tick();
+    }
+    let text = run(&page).scenario();
+    let again = Session::resumed(&text, run(&page).position()).expect("it leads to the same place");
+    assert_eq!(
+        again.playback().world().fingerprint(),
+        run(&page).playback().world().fingerprint()
+    );
+}
+
+#[test]
+fn every_lesson_can_be_read_to_its_end() {
+    for source in &LIBRARY[1..] {
+        let mut page = Page::new(Progress::default());
+        page.visit(&format!("#/lesson/{}", source.slug));
+        let last = match &page.place {
+            Place::Lesson(reading) => reading.lesson.stops.len() - 1,
+            _ => panic!("{} cannot be read", source.slug),
+        };
+        for stop in 0..=last {
+            let open = |page: &Page| match &page.place {
+                Place::Lesson(reading) => reading.open_prediction(run(page)).is_some(),
+                _ => false,
+            };
+            while open(&page) {
+                page.perform(Act::Answer(Given::Skipped));
+            }
+            page.perform(Act::Next);
+            while page.playing {
+                page.tick();
+            }
+            let Place::Lesson(reading) = &page.place else {
+                panic!("left the lesson")
+            };
+            assert_eq!(
+                reading.stop(run(&page)),
+                Some(stop),
+                "{} at stop {stop}: {}",
+                source.slug,
+                said(&page)
+            );
+        }
+        assert!(page.progress.lesson(source.slug).finished, "{}", source.slug);
+    }
+}
+
+#[test]
+fn a_puzzle_counts_acts_and_takes_only_those_that_are_allowed() {
+    let mut page = Page::new(Progress::default());
+    let slug = "07-what-acks-is-worth";
+    let lesson = std::rc::Rc::new(
+        crate::lesson::library::find(slug)
+            .expect("a lesson")
+            .lesson()
+            .expect("it is sound"),
+    );
+    let puzzle = lesson.puzzle().expect("it has a puzzle").clone();
+    page.progress.reached(slug, puzzle.stop as u32, u32::MAX);
+    page.visit(&format!("#/lesson/{slug}"));
+    page.perform(Act::Do("kill 1".into()));
+    assert!(said(&page).starts_with("not in this puzzle"), "{}", said(&page));
+    for line in &puzzle.solution {
+        page.perform(Act::Do(line.statement.to_string()));
+    }
+    let Place::Lesson(reading) = &page.place else {
+        panic!("left the lesson")
+    };
+    assert!(reading.is_solved(run(&page)), "{}", said(&page));
+    assert_eq!(page.progress.lesson(slug).puzzle, Some(puzzle.par));
+}
+
+#[test]
+fn a_lesson_file_with_mistakes_names_them_and_the_rest_works() {
+    let mut page = Page::new(Progress::default());
+    page.perform(Act::OpenLesson(
+        "mine.md".into(),
+        "---\ntitle: Mine\n---\n```scene a\nbrokrs 3\n```\n".into(),
+    ));
+    let Place::Broken { slug, faults } = &page.place else {
+        panic!("it cannot be played")
+    };
+    assert_eq!(&**slug, "mine.md");
+    assert!(!faults.is_empty());
+    page.visit("#/lesson/02-the-log");
+    assert!(matches!(page.place, Place::Lesson(_)));
+}

@@ -1,0 +1,147 @@
+//! The knobs of the page, each from its row in the tables of configs.
+
+use std::rc::Rc;
+
+use crate::cluster::World;
+use crate::config::{Def, DefaultValue, Kind, Scope, Valid, expected};
+use crate::ui::view::look::Look;
+use crate::ui::view::panels::{Control, Knob};
+
+/// The configs that can be turned, in the order in which they stand.
+pub const KNOBS: [(Scope, &str); 8] = [
+    (Scope::Producer, "acks"),
+    (Scope::Topic, "min.insync.replicas"),
+    (Scope::Topic, "unclean.leader.election.enable"),
+    (Scope::Topic, "flush.messages"),
+    (Scope::Topic, "segment.bytes"),
+    (Scope::Topic, "retention.ms"),
+    (Scope::Topic, "retention.bytes"),
+    (Scope::Broker, "replica.lag.time.max.ms"),
+];
+
+/// The largest number that a config can hold stands for 'never'.
+const NEVER: &str = "9223372036854775807";
+
+/// All knobs with their values; `begun` is the world in which this run began.
+pub fn knobs(look: &Look<'_>, begun: &World) -> Vec<Knob> {
+    let knob = |&(scope, name): &(Scope, &'static str)| {
+        let def = scope.find(name)?;
+        let value = current(look.world, look, scope, def)?;
+        let changed = current(begun, look, scope, def).is_some_and(|before| before != value);
+        Some(Knob {
+            name,
+            value: value.into(),
+            default: default(def).into(),
+            range: range(def).into(),
+            unit: def.unit.sign(),
+            about: about(def),
+            control: control(def),
+            changed,
+        })
+    };
+    KNOBS.iter().filter_map(knob).collect()
+}
+
+/// The statement that turns a knob: it changes all producers, the topic in view, or all brokers.
+pub fn statements(look: &Look<'_>, name: &str, value: &str) -> Vec<String> {
+    let Some((scope, _)) = KNOBS.iter().find(|(_, other)| *other == name) else {
+        return Vec::new();
+    };
+    match scope {
+        Scope::Producer => {
+            let producers = look.world.clients().filter(|(_, client)| client.is_producer());
+            producers
+                .map(|(id, _)| format!("set producer {} {name}={value}", look.names.client(id)))
+                .collect()
+        }
+        Scope::Topic => vec![format!(
+            "set topic {} {name}={value}",
+            look.world.settings().topic(look.partition.topic).name
+        )],
+        Scope::Broker | Scope::Consumer => vec![format!("set brokers {name}={value}")],
+    }
+}
+
+/// The value as it stands; nothing if there is nobody who has one.
+fn current(world: &World, look: &Look<'_>, scope: Scope, def: &'static Def) -> Option<String> {
+    let value = match scope {
+        Scope::Producer => {
+            let producer = world.clients().find_map(|(_, client)| client.as_producer())?;
+            producer.config().settings().effective(def)
+        }
+        Scope::Topic => {
+            let topic = world.settings().topics.get(&look.partition.topic)?;
+            let own = topic.config.settings().get(def.name).cloned();
+            own.or_else(|| world.settings().brokers.first()?.topic_default(def))
+                .unwrap_or_else(|| def.default_value())
+        }
+        Scope::Broker | Scope::Consumer => world.settings().brokers.first()?.settings().effective(def),
+    };
+    Some(plain(&value.to_string()))
+}
+
+/// A value as it is shown: `-1` of acks is `all`, the largest number is `never`.
+fn plain(value: &str) -> String {
+    match value {
+        NEVER => "never".to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// A value as a person may type it, as the config takes it.
+pub fn typed(value: &str) -> &str {
+    if value.trim().eq_ignore_ascii_case("never") {
+        NEVER
+    } else {
+        value.trim()
+    }
+}
+
+fn default(def: &Def) -> String {
+    match def.default {
+        DefaultValue::Text(text) => plain(text),
+        DefaultValue::Null | DefaultValue::Required => "none".to_string(),
+    }
+}
+
+fn range(def: &'static Def) -> String {
+    match (def.accepts(), def.kind) {
+        (Valid::OneOf(words), _) => words.join(", "),
+        (_, Kind::Boolean) => "true or false".to_string(),
+        (Valid::AtLeast(least), _) => format!("{least} or more{}", scaled(def, least)),
+        (Valid::Any, _) => "-1 for no limit".to_string(),
+        _ => expected(def),
+    }
+}
+
+/// The model is scaled down and says so.
+fn scaled(def: &Def, least: i64) -> String {
+    match def.valid {
+        Valid::AtLeast(real) if real > least => format!(" (a real broker: {real} or more)"),
+        _ => String::new(),
+    }
+}
+
+fn about(def: &'static Def) -> &'static str {
+    def.about.unwrap_or("")
+}
+
+fn control(def: &Def) -> Control {
+    let words = |words: &[&str]| Control::Choice(words.iter().map(|word| Rc::from(*word)).collect());
+    match def.name {
+        "acks" => words(&["0", "1", "all"]),
+        "min.insync.replicas" => words(&["1", "2", "3"]),
+        _ if def.kind == Kind::Boolean => words(&["false", "true"]),
+        _ => Control::Text,
+    }
+}
+
+/// Whether a knob belongs to producers.
+pub fn is_producers(name: &str) -> bool {
+    KNOBS.contains(&(Scope::Producer, name))
+}
+
+/// Whether a knob belongs to topics.
+pub fn is_topics(name: &str) -> bool {
+    KNOBS.contains(&(Scope::Topic, name))
+}

@@ -1,0 +1,96 @@
+//! The ledger as a table: each record a column, what its application was told above, what is true below.
+
+use std::rc::Rc;
+
+use crate::cluster::{BrokerId, ClientId, Tag};
+use crate::ledger::Story;
+use crate::ledger::present::{Fate, Host, Where};
+use crate::ui::view::lanes::told;
+use crate::ui::view::look::Look;
+use crate::ui::view::panels::{Chip, LedgerColumn, LedgerTable, Tone};
+use crate::ui::view::stage::Told;
+
+/// How many records that wait to be sent are shown.
+const WAITING_SHOWN: usize = 2;
+
+/// The latest records, at most so many, in the order in which they were handed over.
+pub fn table(look: &Look<'_>, most: usize) -> LedgerTable {
+    let producers: Vec<ClientId> = look
+        .world
+        .clients()
+        .filter(|(_, client)| client.is_producer())
+        .map(|(id, _)| id)
+        .collect();
+    let total: u32 = producers.iter().map(|client| look.ledger.tally(*client).handed).sum();
+    let mut records: Vec<(Tag, &Story)> = producers.iter().flat_map(|client| look.recent(*client)).collect();
+    records.sort_by_key(|(tag, story)| (story.handed, *tag));
+    // Records that only wait to be sent say nothing yet; the first few stand for all of them.
+    let mut waiting = 0;
+    records.retain(|(_, story)| {
+        waiting += usize::from(story.attempts == 0 && story.told.is_none());
+        waiting <= WAITING_SHOWN || story.attempts > 0 || story.told.is_some()
+    });
+    let later = waiting.saturating_sub(WAITING_SHOWN);
+    let shown = records.split_off(records.len().saturating_sub(most));
+    let brokers: Vec<BrokerId> = look.world.broker_ids().collect();
+    LedgerTable {
+        brokers: brokers.iter().map(|id| Rc::from(format!("broker {id}"))).collect(),
+        earlier: (total as usize).saturating_sub(shown.len() + later),
+        later,
+        columns: shown
+            .iter()
+            .map(|(tag, story)| column(look, *tag, story, &brokers))
+            .collect(),
+    }
+}
+
+fn column(look: &Look<'_>, tag: Tag, story: &Story, brokers: &[BrokerId]) -> LedgerColumn {
+    let custody = look.ledger.custody(look.world, tag);
+    let copy = |id: &BrokerId| {
+        let Some(copy) = custody.iter().find(|copy| copy.broker == *id) else {
+            return (Chip::new(Tone::No, ""), false);
+        };
+        let chip = match copy.place {
+            Where::Cache => Chip::new(Tone::Cache, "cache"),
+            Where::Disk => Chip::new(Tone::Disk, "disk"),
+            Where::Truncated => Chip::new(Tone::Ghost, "cut off"),
+            Where::Absent => match copy.taken {
+                Some(_) => Chip::new(Tone::Ghost, "gone"),
+                None => Chip::new(Tone::No, "–"),
+            },
+        };
+        (chip, copy.host == Host::Down)
+    };
+    LedgerColumn {
+        client: tag.client.0,
+        number: tag.number,
+        label: look.names.record(tag).into(),
+        told: told_chip(&told(look, tag, story)),
+        copies: brokers.iter().map(copy).collect(),
+        fate: truth(look.ledger.fate(look.world, tag)),
+    }
+}
+
+fn told_chip(told: &Told) -> Chip {
+    match told {
+        Told::Held => Chip::new(Tone::Wait, "waiting"),
+        Told::InFlight => Chip::new(Tone::Wait, "in flight"),
+        Told::Sent => Chip::new(Tone::Plain, "sent"),
+        // What the application was told stays what it was told: that it is not true stands a few lines below.
+        Told::Acked | Told::AckedLost => Chip::new(Tone::Ok, "acked"),
+        Told::Failed(_) => Chip::new(Tone::Bad, "failed"),
+    }
+}
+
+fn truth(fate: Fate) -> Chip {
+    match fate {
+        Fate::Acknowledged | Fate::Committed => Chip::new(Tone::Ok, "kept"),
+        Fate::Appended => Chip::new(Tone::Wait, "open"),
+        Fate::InFlight => Chip::new(Tone::Wait, "on its way"),
+        Fate::Lost => Chip::new(Tone::Bad, "lost"),
+        Fate::Refused | Fate::TimedOut | Fate::NeverArrived => Chip::new(Tone::No, "not written"),
+        Fate::Truncated => Chip::new(Tone::Ghost, "cut off"),
+        Fate::Expired => Chip::new(Tone::Ghost, "expired"),
+        Fate::Deleted => Chip::new(Tone::Ghost, "deleted"),
+    }
+}

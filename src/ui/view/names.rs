@@ -1,0 +1,202 @@
+//! How things are called on the page: records, nodes, partitions, times, ranges of offsets.
+
+use std::rc::Rc;
+
+use crate::cluster::settings::Micros;
+use crate::cluster::{BrokerId, ClientId, Node, Tag, TopicPartition, World};
+
+/// Names of one world.
+#[derive(Clone, Copy)]
+pub struct Names<'a> {
+    world: &'a World,
+    lone_producer: bool,
+}
+
+impl<'a> Names<'a> {
+    /// The names of this world.
+    pub fn of(world: &'a World) -> Names<'a> {
+        let producers = world.clients().filter(|(_, client)| client.is_producer()).count();
+        Names {
+            world,
+            lone_producer: producers < 2,
+        }
+    }
+
+    /// A record: `#7`, or `app#7` where several producers send.
+    pub fn record(&self, tag: Tag) -> String {
+        if self.lone_producer {
+            format!("#{}", tag.number)
+        } else {
+            format!("{}#{}", self.client(tag.client), tag.number)
+        }
+    }
+
+    /// A record, short enough for a cell: `#7`, or `a7` where several producers send.
+    pub fn cell(&self, tag: Tag) -> Rc<str> {
+        if self.lone_producer {
+            return format!("#{}", tag.number).into();
+        }
+        let initial: String = self.client(tag.client).chars().take(1).collect();
+        format!("{initial}{}", tag.number).into()
+    }
+
+    /// Several records of one batch: `#7`, `#7–#9`.
+    pub fn records(&self, tags: &[u64]) -> String {
+        match tags {
+            [] => "nothing".to_string(),
+            [one] => self.record(Tag::from_bits(*one)),
+            [first, .., last] => format!(
+                "{}–#{}",
+                self.record(Tag::from_bits(*first)),
+                Tag::from_bits(*last).number
+            ),
+        }
+    }
+
+    /// A producer's or consumer's name.
+    pub fn client(&self, id: ClientId) -> &'a str {
+        self.world.settings().client(id)
+    }
+
+    /// A client in a sentence: `the producer` where it is the only one, else its name.
+    pub fn one(&self, id: ClientId) -> String {
+        let clients: Vec<bool> = self.world.clients().map(|(_, client)| client.is_producer()).collect();
+        let is_producer = clients.get(usize::from(id.0)).copied().unwrap_or(true);
+        let alone = clients.iter().filter(|other| **other == is_producer).count() == 1;
+        match (alone, is_producer) {
+            (true, true) => "the producer".to_string(),
+            (true, false) => "the consumer".to_string(),
+            (false, _) => self.client(id).to_string(),
+        }
+    }
+
+    /// A node, as it stands in a sentence: `broker 1`, `the producer`, `the controller`.
+    pub fn node(&self, node: Node) -> String {
+        match node {
+            Node::Controller => "the controller".to_string(),
+            Node::Broker(id) => format!("broker {id}"),
+            Node::Client(id) => self.one(id),
+        }
+    }
+
+    /// A node at the beginning of a sentence.
+    pub fn subject(&self, node: Node) -> String {
+        match node {
+            Node::Client(id) if self.one(id) == self.client(id) => self.node(node),
+            _ => capital(&self.node(node)),
+        }
+    }
+
+    /// A partition's name.
+    pub fn partition(&self, at: TopicPartition) -> String {
+        self.world.partition_name(at)
+    }
+}
+
+/// The first letter large.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A moment of virtual time with as many digits as say something: `850 µs`, `86 ms`, `9.14 s`, `12 min 5 s`.
+pub fn time(at: Micros) -> String {
+    match at {
+        0..1_000 => format!("{at} µs"),
+        1_000..10_000 => format!("{} ms", tenths(at, 1_000)),
+        10_000..1_000_000 => format!("{} ms", at / 1_000),
+        1_000_000..60_000_000 => format!("{:.2} s", at as f64 / 1e6),
+        60_000_000..3_600_000_000 => format!("{} min {} s", at / 60_000_000, at / 1_000_000 % 60),
+        _ => format!("{} h {} min", at / 3_600_000_000, at / 60_000_000 % 60),
+    }
+}
+
+fn tenths(at: Micros, unit: Micros) -> String {
+    match at % unit * 10 / unit {
+        0 => (at / unit).to_string(),
+        tenth => format!("{}.{tenth}", at / unit),
+    }
+}
+
+/// A range of offsets, its end excluded: `0–5`, `5`, or nothing at all.
+pub fn offsets(from: i64, to: i64) -> Option<String> {
+    match to - from {
+        ..=0 => None,
+        1 => Some(from.to_string()),
+        _ => Some(format!("{from}–{}", to - 1)),
+    }
+}
+
+/// Brokers as a list: `1, 2, 3`, or `none`.
+pub fn brokers(ids: &[BrokerId]) -> String {
+    if ids.is_empty() {
+        return "none".to_string();
+    }
+    ids.iter().map(BrokerId::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Brokers in a sentence: `broker 2`, `brokers 2 and 3`, `nobody`.
+pub fn brokers_said(ids: &[BrokerId]) -> String {
+    match ids {
+        [] => "nobody".to_string(),
+        [one] => format!("broker {one}"),
+        [many @ .., last] => format!("brokers {} and {last}", brokers(many)),
+    }
+}
+
+/// Bytes for a person: text as it is, anything else in hexadecimal, cut where it grows long.
+pub fn bytes(bytes: Option<&[u8]>) -> String {
+    const MOST: usize = 48;
+    let Some(bytes) = bytes else { return "null".to_string() };
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) if !text.chars().any(char::is_control) => text.to_string(),
+        _ => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    match text.char_indices().nth(MOST) {
+        Some((cut, _)) => format!("{}… ({} bytes)", &text[..cut], bytes.len()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short_and_exact_enough() {
+        let cases = [
+            (0, "0 µs"),
+            (999, "999 µs"),
+            (1_000, "1 ms"),
+            (1_250, "1.2 ms"),
+            (86_400, "86 ms"),
+            (9_140_000, "9.14 s"),
+            (65_000_000, "1 min 5 s"),
+            (7_380_000_000, "2 h 3 min"),
+        ];
+        for (at, text) in cases {
+            assert_eq!(time(at), text);
+        }
+    }
+
+    #[test]
+    fn offsets_and_brokers_read_as_in_a_sentence() {
+        assert_eq!(offsets(0, 6).as_deref(), Some("0–5"));
+        assert_eq!(offsets(5, 6).as_deref(), Some("5"));
+        assert_eq!(offsets(5, 5), None);
+        let ids = [BrokerId(1), BrokerId(2), BrokerId(3)];
+        assert_eq!(brokers_said(&ids), "brokers 1, 2 and 3");
+        assert_eq!(brokers_said(&ids[1..2]), "broker 2");
+        assert_eq!(brokers_said(&[]), "nobody");
+    }
+
+    #[test]
+    fn bytes_are_shown_as_text_where_they_are() {
+        assert_eq!(bytes(None), "null");
+        assert_eq!(bytes(Some(b"alice")), "alice");
+        assert_eq!(bytes(Some(&[0, 255])), "00ff");
+        assert_eq!(bytes(Some(&[b'x'; 50])), format!("{}… (50 bytes)", "x".repeat(48)));
+    }
+}

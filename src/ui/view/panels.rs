@@ -1,0 +1,292 @@
+//! Everything around the stage as data: inspector, ledger, events, knobs, fault menus, marks.
+
+use std::rc::Rc;
+
+/// How something is to be taken; the components give each its hue, glyph and outline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing special.
+    Plain,
+    /// Acknowledged, safe, right.
+    Ok,
+    /// Undecided.
+    Wait,
+    /// Worth a warning.
+    Warn,
+    /// Failed or lost.
+    Bad,
+    /// In page cache only.
+    Cache,
+    /// On disk.
+    Disk,
+    /// Not there.
+    No,
+    /// Was there, is gone.
+    Ghost,
+}
+
+/// A word with a tone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chip {
+    /// How it is to be taken.
+    pub tone: Tone,
+    /// The word.
+    pub text: Rc<str>,
+}
+
+impl Chip {
+    /// A word with a tone.
+    pub fn new(tone: Tone, text: impl Into<Rc<str>>) -> Chip {
+        Chip {
+            tone,
+            text: text.into(),
+        }
+    }
+}
+
+/// The rule that decided something, as its row in the table says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleNote {
+    /// Its id.
+    pub id: &'static str,
+    /// One sentence.
+    pub sentence: &'static str,
+    /// Where Kafka has it.
+    pub source: &'static str,
+}
+
+/// One thing that changed in this step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// What happened, in one line.
+    pub text: Rc<str>,
+    /// The rule that decided it.
+    pub rule: RuleNote,
+}
+
+/// The inspector of one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inspector {
+    /// What is inspected.
+    pub title: Rc<str>,
+    /// Its state in a word or two.
+    pub chips: Vec<Chip>,
+    /// What one should know first.
+    pub verdict: Option<Verdict>,
+    /// For each broker where its copy is.
+    pub custody: Vec<(Rc<str>, Chip)>,
+    /// Names and values.
+    pub facts: Vec<(&'static str, Rc<str>)>,
+}
+
+/// A judgement with its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// How it is to be taken.
+    pub tone: Tone,
+    /// The judgement.
+    pub headline: Rc<str>,
+    /// The reason.
+    pub detail: Rc<str>,
+}
+
+/// A record's column in the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerColumn {
+    /// The producer's number.
+    pub client: u16,
+    /// The record's number.
+    pub number: u32,
+    /// The record's name.
+    pub label: Rc<str>,
+    /// What the application was told.
+    pub told: Chip,
+    /// For each broker where its copy is, and whether that broker is down.
+    pub copies: Vec<(Chip, bool)>,
+    /// What is true.
+    pub fate: Chip,
+}
+
+/// The ledger: the records in view, and how many lie before them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerTable {
+    /// The brokers, by name.
+    pub brokers: Vec<Rc<str>>,
+    /// The records, in the order in which they were sent.
+    pub columns: Vec<LedgerColumn>,
+    /// How many records lie before the first column.
+    pub earlier: usize,
+    /// How many wait to be sent behind the last column.
+    pub later: usize,
+}
+
+/// One line of the event log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventLine {
+    /// The step that it belongs to.
+    pub step: usize,
+    /// Its virtual time.
+    pub at: Rc<str>,
+    /// What happened and why.
+    pub change: Change,
+}
+
+/// How a knob is turned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// One of a few words.
+    Choice(Vec<Rc<str>>),
+    /// A number, or a duration or size in words.
+    Text,
+}
+
+/// One knob.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Knob {
+    /// Kafka's name.
+    pub name: &'static str,
+    /// The value as it stands.
+    pub value: Rc<str>,
+    /// Kafka's default.
+    pub default: Rc<str>,
+    /// Which values are allowed, in words.
+    pub range: Rc<str>,
+    /// What a bare number counts.
+    pub unit: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+    /// How it is turned.
+    pub control: Control,
+    /// Whether it differs from where this run began.
+    pub changed: bool,
+}
+
+/// Something that can be done to a broker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The process ends.
+    Kill,
+    /// The host loses power.
+    PowerOff,
+    /// It hands over, flushes, and ends.
+    Stop,
+    /// The process freezes.
+    Pause,
+    /// It goes on.
+    Resume,
+    /// No message to or from any other node.
+    Cut,
+    /// Messages again.
+    Heal,
+    /// The process starts.
+    Start,
+}
+
+/// One entry of a broker's menu: what would happen is said before it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultOption {
+    /// What is done.
+    pub fault: Fault,
+    /// Its name.
+    pub title: &'static str,
+    /// What survives.
+    pub survives: Rc<str>,
+    /// What dies; empty when nothing does.
+    pub dies: Rc<str>,
+}
+
+/// What kind of moment a mark on the timeline is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MarkKind {
+    /// A record was acknowledged.
+    Acked,
+    /// A segment rolled.
+    Roll,
+    /// The ISR changed.
+    Isr,
+    /// A segment was deleted.
+    Deleted,
+    /// A record was refused or timed out.
+    Refused,
+    /// A replica was truncated.
+    Truncated,
+    /// A leader was elected.
+    Election,
+    /// A broker crashed.
+    Crash,
+    /// An acknowledged record was lost.
+    Lost,
+}
+
+impl MarkKind {
+    /// The kind in words.
+    pub const fn word(self) -> &'static str {
+        match self {
+            MarkKind::Acked => "acknowledged",
+            MarkKind::Roll => "new segment",
+            MarkKind::Isr => "in-sync set changed",
+            MarkKind::Deleted => "segment deleted",
+            MarkKind::Refused => "refused",
+            MarkKind::Truncated => "truncated",
+            MarkKind::Election => "election",
+            MarkKind::Crash => "crash",
+            MarkKind::Lost => "record lost",
+        }
+    }
+}
+
+/// A mark on the timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The step.
+    pub step: usize,
+    /// What happened there.
+    pub kind: MarkKind,
+}
+
+/// At most this many marks are drawn.
+const MARKS_DRAWN: usize = 48;
+
+/// The marks to draw: of those that would fall on one another the weightiest.
+pub fn thin(marks: &[Mark], steps: usize) -> Vec<Mark> {
+    let mut drawn: Vec<Mark> = Vec::new();
+    for mark in marks {
+        let slot = |step: usize| step * MARKS_DRAWN / steps.max(1);
+        match drawn.last_mut() {
+            Some(last) if steps > MARKS_DRAWN && slot(last.step) == slot(mark.step) => {
+                if mark.kind > last.kind {
+                    *last = *mark;
+                }
+            }
+            Some(last) if last.step == mark.step => {
+                if mark.kind > last.kind {
+                    *last = *mark;
+                }
+            }
+            _ => drawn.push(*mark),
+        }
+    }
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_marks_on_one_spot_the_weightiest_is_drawn() {
+        let mark = |step, kind| Mark { step, kind };
+        let few = [
+            mark(3, MarkKind::Acked),
+            mark(3, MarkKind::Crash),
+            mark(9, MarkKind::Acked),
+        ];
+        assert_eq!(thin(&few, 12), [mark(3, MarkKind::Crash), mark(9, MarkKind::Acked)]);
+        let many: Vec<Mark> = (0..10_000)
+            .map(|step| mark(step, if step == 77 { MarkKind::Lost } else { MarkKind::Acked }))
+            .collect();
+        let drawn = thin(&many, 10_000);
+        assert_eq!(drawn.len(), MARKS_DRAWN);
+        assert_eq!(drawn[0], mark(77, MarkKind::Lost));
+    }
+}

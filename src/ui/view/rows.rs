@@ -1,0 +1,323 @@
+//! Brokers' rows: what each replica holds within the window, in which layer, and what this step did to it.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::cluster::event::{BrokerState, What};
+use crate::cluster::{BrokerId, Node, Tag};
+use crate::ledger::How;
+use crate::ledger::present::Fate;
+use crate::log::Log;
+use crate::ui::view::look::{Ending, Look};
+use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, Position, Role, Segment, Standing, Window};
+
+/// The row of each broker that holds a replica of the partition in view, or might tell something about it.
+pub fn rows(look: &Look<'_>, window: Window) -> Vec<Rc<BrokerRow>> {
+    look.world
+        .broker_ids()
+        .map(|id| Rc::new(row(look, id, window)))
+        .collect()
+}
+
+fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
+    let health = health(look, id);
+    let role = role(look, id);
+    let replica = look.world.broker(id).and_then(|broker| broker.replica(look.partition));
+    let log = look.log(id);
+    let high_watermark = replica.and_then(|replica| replica.high_watermark()).map(|at| Position {
+        at,
+        changed: look.happened(|what| {
+            matches!(what, What::HighWatermark { broker, partition, .. } if *broker == id && *partition == look.partition)
+        }),
+    });
+    let mut cells = log.map_or_else(Vec::new, |log| cells(look, id, log, window));
+    cells.extend(ghosts(look, id, log, window));
+    BrokerRow {
+        id: id.0,
+        health,
+        changed: look.happened(|what| concerns_standing(what, id, look)),
+        role,
+        epoch: replica
+            .and_then(|replica| replica.leader_epoch())
+            .filter(|epoch| *epoch >= 0),
+        note: note(look, id, health, role).into(),
+        high_watermark,
+        log_end: Position {
+            at: log.map_or(0, Log::log_end_offset),
+            changed: cells.iter().any(|cell| cell.changed),
+        },
+        log_start: log.map_or(0, Log::log_start_offset),
+        flushed: replica.map_or(0, |replica| replica.flushed()),
+        segments: log.map_or_else(Vec::new, |log| segments(log, window)),
+        cells,
+        earlier: log.map_or(0, |log| (window.start - log.log_start_offset()).max(0)),
+        cut_from: cuts(look, id).into(),
+    }
+}
+
+/// Whether an event changes what a broker is.
+fn concerns_standing(what: &What, id: BrokerId, look: &Look<'_>) -> bool {
+    match what {
+        What::BecameLeader { broker, partition, .. } => *broker == id && *partition == look.partition,
+        What::State { broker, .. } | What::BrokerEnded { broker, .. } | What::Wiped { broker, .. } => *broker == id,
+        What::IsrChanged { partition, from, to } => {
+            *partition == look.partition && from.contains(&id) != to.contains(&id)
+        }
+        _ => false,
+    }
+}
+
+/// How a broker is.
+pub fn health(look: &Look<'_>, id: BrokerId) -> Health {
+    match look.world.broker_state(id) {
+        Some(BrokerState::Up) => Health::Up,
+        Some(BrokerState::Starting) => Health::Starting,
+        Some(BrokerState::Fenced) => Health::Fenced,
+        Some(BrokerState::Paused) => Health::Paused,
+        Some(BrokerState::Stopping) => Health::Stopping,
+        Some(BrokerState::Down) | None if look.ending(id) == Some(Ending::PoweredOff) => Health::Dark,
+        Some(BrokerState::Down) | None => Health::Killed,
+    }
+}
+
+/// What a broker is to the partition in view.
+pub fn role(look: &Look<'_>, id: BrokerId) -> Role {
+    let image = look.world.image();
+    let Some(state) = image
+        .partition(look.partition)
+        .filter(|state| state.replicas.contains(&id))
+    else {
+        return Role::NoReplica;
+    };
+    let replica = look.world.broker(id).and_then(|broker| broker.replica(look.partition));
+    let believes = replica.and_then(|replica| replica.leads_in()).is_some();
+    match (state.leader == Some(id), believes, state.isr.contains(&id)) {
+        (true, ..) => Role::Leader,
+        (false, true, _) => Role::FormerLeader,
+        (false, false, true) => Role::InSync,
+        (false, false, false) => Role::OutOfSync,
+    }
+}
+
+/// What a broker is doing, in a few words.
+fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role) -> String {
+    let replica = look.world.broker(id).and_then(|broker| broker.replica(look.partition));
+    let epoch = replica.and_then(|replica| replica.leader_epoch()).unwrap_or_default();
+    match (health, role) {
+        (Health::Dark, _) => "host without power".to_string(),
+        (Health::Killed, _) if look.ending(id) == Some(Ending::Stopped) => "stopped cleanly, all flushed".to_string(),
+        (Health::Killed, _) => "process gone, files intact".to_string(),
+        (Health::Paused, _) => "frozen, and does not know it".to_string(),
+        (Health::Starting, _) => "recovers its log".to_string(),
+        (Health::Stopping, _) => "hands over and flushes".to_string(),
+        (Health::Fenced, _) => "fenced by the controller".to_string(),
+        (Health::Up, Role::NoReplica) => "holds other partitions".to_string(),
+        (Health::Up, Role::FormerLeader) => format!("still believes it leads, epoch {epoch}"),
+        (Health::Up, Role::Leader) if replica.and_then(|replica| replica.leads_in()).is_none() => {
+            "has not heard yet that it leads".to_string()
+        }
+        (Health::Up, Role::Leader) => format!("leads epoch {epoch}"),
+        (Health::Up, Role::InSync | Role::OutOfSync) if !cuts(look, id).is_empty() => {
+            format!("cut off from {}", cuts(look, id))
+        }
+        (Health::Up, Role::InSync | Role::OutOfSync) => match replica.and_then(|replica| replica.follows()) {
+            Some(leader) => format!(
+                "copies broker {leader} from offset {}",
+                replica.map_or(0, |replica| replica.log_end())
+            ),
+            None => "has nobody to follow".to_string(),
+        },
+    }
+}
+
+/// Whom a broker exchanges no messages with, in words; nothing if the paths are whole.
+fn cuts(look: &Look<'_>, id: BrokerId) -> String {
+    let me = Node::Broker(id);
+    let others: BTreeSet<Node> = look
+        .world
+        .network()
+        .cuts()
+        .filter_map(|(from, to)| {
+            if from == me {
+                Some(to)
+            } else {
+                (to == me).then_some(from)
+            }
+        })
+        .collect();
+    let everybody = look.world.broker_ids().count() - 1;
+    match others.iter().filter(|node| matches!(node, Node::Broker(_))).count() {
+        0 if others.is_empty() => String::new(),
+        cut if cut == everybody => "everybody".to_string(),
+        _ => others
+            .iter()
+            .map(|node| look.names.node(*node))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+/// The records of a log that are in view.
+fn cells(look: &Look<'_>, id: BrokerId, log: &Log, window: Window) -> Vec<Cell> {
+    let fresh = appended(look, id);
+    let committed = look
+        .world
+        .broker(id)
+        .and_then(|broker| broker.replica(look.partition)?.high_watermark());
+    let committed = committed.unwrap_or(i64::MIN);
+    let mut found = Vec::new();
+    for segment in log.segments() {
+        if segment.base_offset() >= window.end {
+            break;
+        }
+        let file = segment.log();
+        let flushed = file.flushed().unwrap_or(0);
+        let first = file
+            .batches()
+            .partition_point(|placed| placed.batch.last_offset() < window.start);
+        let mut before = first
+            .checked_sub(1)
+            .and_then(|at| file.batches().get(at))
+            .map(|placed| placed.batch.leader_epoch());
+        for placed in file.batches().iter_from(first) {
+            let batch = &placed.batch;
+            if batch.base_offset() >= window.end {
+                break;
+            }
+            let layer = if placed.end() <= flushed {
+                Layer::Disk
+            } else {
+                Layer::Cache
+            };
+            let mut epoch =
+                Some(batch.leader_epoch()).filter(|epoch| before != Some(*epoch) && (before.is_some() || *epoch > 0));
+            before = Some(batch.leader_epoch());
+            for offset in batch.base_offset()..=batch.last_offset() {
+                let shown = window.shows(offset) && offset >= log.log_start_offset();
+                let Some(tag) = batch
+                    .tag_of(offset)
+                    .filter(|bits| shown && *bits != 0)
+                    .map(Tag::from_bits)
+                else {
+                    continue;
+                };
+                let standing = standing(look, tag, offset, committed);
+                let is_new = fresh.is_some_and(|(from, to)| (from..to).contains(&offset));
+                found.push(Cell {
+                    offset,
+                    record: (tag.client.0, tag.number),
+                    label: look.names.cell(tag),
+                    epoch: epoch.take(),
+                    layer,
+                    spoken: spoken(look, tag, offset, layer, &standing, batch.leader_epoch()).into(),
+                    standing,
+                    changed: is_new,
+                    fresh: is_new,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The offsets that this step appended to a broker's log.
+fn appended(look: &Look<'_>, id: BrokerId) -> Option<(i64, i64)> {
+    look.events.iter().find_map(|event| match &event.what {
+        What::Appended {
+            broker,
+            partition,
+            batch,
+            ..
+        } if *broker == id && *partition == look.partition => Some((batch.base_offset(), batch.next_offset())),
+        _ => None,
+    })
+}
+
+fn standing(look: &Look<'_>, tag: Tag, offset: i64, committed: i64) -> Standing {
+    let acknowledged = look
+        .ledger
+        .story(tag)
+        .is_some_and(|story| story.acknowledged().is_some());
+    if acknowledged && look.ledger.fate(look.world, tag) == Fate::Lost {
+        Standing::Doomed
+    } else if offset < committed {
+        Standing::Committed
+    } else {
+        Standing::Waiting
+    }
+}
+
+fn spoken(look: &Look<'_>, tag: Tag, offset: i64, layer: Layer, standing: &Standing, epoch: i32) -> String {
+    let acknowledged = match look.ledger.story(tag).and_then(|story| story.acknowledged()) {
+        Some(_) => ", acknowledged",
+        None => "",
+    };
+    let standing = match standing {
+        Standing::Committed => ", below the high watermark",
+        Standing::Waiting => ", not committed",
+        Standing::Doomed => ", lost: the leader does not have it",
+        Standing::Ghost(_) => "",
+    };
+    format!(
+        "{} at offset {offset}, epoch {epoch}, {}{standing}{acknowledged}",
+        look.names.record(tag),
+        layer.word()
+    )
+}
+
+/// Records that were on a broker and are gone, as long as nothing else stands in their place.
+fn ghosts(look: &Look<'_>, id: BrokerId, log: Option<&Log>, window: Window) -> Vec<Cell> {
+    let producers = look
+        .world
+        .clients()
+        .filter(|(_, client)| client.is_producer())
+        .map(|(id, _)| id);
+    let mut found: Vec<Cell> = Vec::new();
+    for (tag, story) in producers.flat_map(|client| look.recent(client)) {
+        let here = story.partition == Some(look.partition);
+        let Some(taken) = story.taken.iter().rev().find(|taken| here && taken.broker == id) else {
+            continue;
+        };
+        let visible = matches!(taken.how, How::Truncated | How::PowerLost | How::Dropped | How::Wiped);
+        let occupied = log.is_some_and(|log| taken.offset < log.log_end_offset());
+        if !visible || occupied || !window.shows(taken.offset) || found.iter().any(|cell| cell.offset == taken.offset) {
+            continue;
+        }
+        let changed = taken.when.step == look.ledger.steps();
+        found.push(Cell {
+            offset: taken.offset,
+            record: (tag.client.0, tag.number),
+            label: look.names.cell(tag),
+            epoch: None,
+            layer: if taken.how == How::Wiped {
+                Layer::Disk
+            } else {
+                Layer::Cache
+            },
+            standing: Standing::Ghost(taken.how.words().into()),
+            changed,
+            fresh: changed,
+            spoken: format!(
+                "{} was at offset {} and {}",
+                look.names.record(tag),
+                taken.offset,
+                taken.how.words()
+            )
+            .into(),
+        });
+    }
+    found
+}
+
+fn segments(log: &Log, window: Window) -> Vec<Segment> {
+    let mut bases: Vec<i64> = log.segments().map(|segment| segment.base_offset()).collect();
+    bases.push(log.log_end_offset());
+    let last = bases.len() - 2;
+    let all = bases.windows(2).enumerate().map(|(at, pair)| Segment {
+        base: pair[0],
+        next: pair[1],
+        active: at == last,
+    });
+    all.filter(|segment| segment.base < window.end && segment.next > window.start && segment.next > segment.base)
+        .collect()
+}
