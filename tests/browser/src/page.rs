@@ -125,7 +125,7 @@ impl Page {
 
     /// Everything that this document loaded, itself and its icon included.
     pub fn loaded(&self) -> Result<Vec<Loaded>> {
-        // Headless Chromium asks for no icon, as a browser with tabs does.
+        // Not every headless browser asks for the icon, as one with tabs does. It is counted once.
         self.eval("fetch(document.querySelector('link[rel=icon]').href).then((icon) => icon.blob()).then(() => 0)")?;
         let entries = self.eval(
             "['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind)).map((entry) =>
@@ -136,7 +136,13 @@ impl Page {
             bytes: entry[1].as_u64().unwrap_or_default(),
             compressed: entry[2] == json!(true),
         });
-        Ok(loaded.collect())
+        let mut files: Vec<Loaded> = Vec::new();
+        for file in loaded {
+            if !files.iter().any(|known| known.address == file.address) {
+                files.push(file);
+            }
+        }
+        Ok(files)
     }
 
     /// The value of a JavaScript expression; a promise is awaited.

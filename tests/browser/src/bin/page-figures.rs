@@ -57,13 +57,17 @@ fn first_load() -> Result<(f64, f64)> {
     Ok((loaded.iter().map(|entry| entry.bytes as f64).sum(), loaded.len() as f64))
 }
 
+const PAINT: &str = "performance.getEntriesByName('first-contentful-paint')";
+
 /// Milliseconds from the visit to the first content, each time with nothing cached.
 fn first_paint() -> Result<f64> {
     let mut paints = Vec::new();
     for _ in 0..7 {
         let page = Page::blank(View::WIDE.slowed(SLOWDOWN))?;
         page.open("")?;
-        let paint = page.eval("performance.getEntriesByName('first-contentful-paint')[0].startTime")?;
+        // The engine may run before the browser has painted anything.
+        page.wait_until("something is painted", &format!("{PAINT}.length > 0"))?;
+        let paint = page.eval(&format!("{PAINT}[0].startTime"))?;
         paints.push(paint.as_f64().context("the browser tells no first paint")?);
     }
     paints.sort_by(f64::total_cmp);
