@@ -16,6 +16,7 @@ pub fn acks_word(acks: Acks) -> &'static str {
         Acks::None => "0",
         Acks::Leader => "1",
         Acks::All => "all",
+        Acks::Other(_) => "?",
     }
 }
 
