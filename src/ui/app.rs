@@ -68,10 +68,16 @@ pub fn App() -> Html {
     };
 
     use_effect_with(*settings, |settings| settings.apply());
+    {
+        // From here on a crash is one of this document, no longer the one that it was loaded to recover from.
+        let page = page.clone();
+        use_effect_with((), move |()| keep(&page));
+    }
     use_address(page.clone(), update.clone());
     use_clock(page.clone(), update.clone());
     use_keys(act.clone(), dialog.clone(), waits, settings.keys);
-    use_width(track.clone(), columns.clone(), page.borrow().zoom);
+    let shown = page.borrow().session.is_some();
+    use_width(track.clone(), columns.clone(), page.borrow().zoom, shown);
 
     let open = |which: Dialog| {
         let dialog = dialog.clone();
@@ -117,11 +123,12 @@ fn begin() -> Page {
     if let Some(kept) = browser::crashed_run().and_then(|text| serde_json::from_str::<Value>(&text).ok()) {
         let scenario = kept["scenario"].as_str().unwrap_or_default();
         let position = kept["position"].as_u64().unwrap_or_default() as usize;
-        let killed = kept["killed"]
-            .as_u64()
-            .zip(kept["killedWho"].as_u64())
-            .map(|(at, who)| (at as usize, who as u16));
-        if let Err(why) = page.resume(scenario, position, killed) {
+        let number = |name: &str| kept[name].as_u64().map(|number| number as usize);
+        let killed = number("killed")
+            .zip(number("killedWho"))
+            .map(|(at, who)| (at, who as u16));
+        let stops = serde_json::from_value(kept["stops"].clone()).unwrap_or_default();
+        if let Err(why) = page.resume(scenario, position, killed, stops) {
             page.notice = Some(Notice::Refused(
                 format!("the run before the crash cannot be replayed: {why}").into(),
             ));
@@ -139,12 +146,17 @@ fn keep(page: &Rc<RefCell<Page>>) {
         Place::Landing(landing) => landing.killed,
         _ => None,
     };
+    let stops = match &page.place {
+        Place::Lesson(reading) => reading.stops_reached(),
+        _ => Vec::new(),
+    };
     let run = json!({
         "scenario": session.scenario(),
         "step": session.step_number(),
         "position": session.position(),
         "killed": killed.map(|(at, _)| at),
         "killedWho": killed.map(|(_, who)| who),
+        "stops": stops,
     });
     browser::keep_run(&run.to_string());
 }
@@ -452,7 +464,7 @@ fn use_keys(
 
 /// How many columns there is room for.
 #[hook]
-fn use_width(track: NodeRef, columns: UseStateHandle<i64>, zoom: Zoom) {
+fn use_width(track: NodeRef, columns: UseStateHandle<i64>, zoom: Zoom, shown: bool) {
     let measure = {
         let columns = columns.clone();
         move || {
@@ -471,7 +483,7 @@ fn use_width(track: NodeRef, columns: UseStateHandle<i64>, zoom: Zoom) {
             columns.set(room);
         }
     };
-    use_effect(move || {
+    use_effect_with((zoom, shown), move |_| {
         measure();
         let listening = Listening::to(browser::window().into(), "resize", move |_| measure());
         move || drop(listening)

@@ -266,16 +266,15 @@ impl Page {
         let Some(session) = &self.session else { return };
         match &mut self.place {
             Place::Lesson(reading) if reading.stands_at_stop(session) => self.playing = false,
-            Place::Landing(landing) if !landing.told
-                && landing.killed.is_some_and(|(at, _)| is_told(session, at)) => {
-                    landing.told = true;
-                    self.playing = false;
-                    self.progress.reached(LIBRARY[0].slug, 1, 1);
-                    if let Some((subject, offset)) = first_lost(session) {
-                        self.selected = Some(subject);
-                        self.window = Some((offset - 3).max(0));
-                    }
+            Place::Landing(landing) if !landing.told && landing.killed.is_some_and(|(at, _)| is_told(session, at)) => {
+                landing.told = true;
+                self.playing = false;
+                self.progress.reached(LIBRARY[0].slug, 1, 1);
+                if let Some((subject, offset)) = first_lost(session) {
+                    self.selected = Some(subject);
+                    self.window = Some((offset - 3).max(0));
                 }
+            }
             _ => {}
         }
         self.note_solved();
@@ -298,10 +297,11 @@ impl Page {
 
     fn note_solved(&mut self) {
         if let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place)
-            && reading.is_solved(session) {
-                self.progress.solved(&reading.slug, reading.puzzle_acts(session) as u32);
-                self.playing = false;
-            }
+            && reading.is_solved(session)
+        {
+            self.progress.solved(&reading.slug, reading.puzzle_acts(session) as u32);
+            self.playing = false;
+        }
     }
 
     fn say(&mut self, text: &str) {
@@ -467,10 +467,11 @@ impl Page {
             && let Some(puzzle) = reading
                 .puzzle(session)
                 .filter(|_| crate::lesson::compile::is_act(&statement))
-                && !puzzle.allows(&statement.to_string()) {
-                    let allowed = puzzle.allow.join(", ");
-                    return self.refuse(&format!("not in this puzzle; allowed are: {allowed}"));
-                }
+            && !puzzle.allows(&statement.to_string())
+        {
+            let allowed = puzzle.allow.join(", ");
+            return self.refuse(&format!("not in this puzzle; allowed are: {allowed}"));
+        }
         self.act_on(|session| session.act(text));
     }
 
@@ -494,9 +495,14 @@ impl Page {
     /// Plays to the lesson's next stop, in a new world if it has one.
     fn next_stop(&mut self) {
         let (Some(session), Place::Lesson(reading)) = (&mut self.session, &mut self.place) else {
-            return;
+            return self.go(Go::On);
         };
-        let Some(next) = reading.next(session) else { return };
+        if reading.open_prediction(session).is_some() {
+            return self.say("First say what you expect, or skip the question.");
+        }
+        let Some(next) = reading.next(session) else {
+            return self.go(Go::On);
+        };
         match reading.enter(next) {
             Ok(Some(fresh)) => {
                 *session = fresh;
@@ -505,7 +511,7 @@ impl Page {
                 self.notice = None;
                 self.way = Way::Jumped;
             }
-            Ok(None) => session.seek(session.playback().history().len()),
+            Ok(None) => {}
             Err(why) => return self.refuse(&why),
         }
         self.version += 1;
@@ -547,16 +553,30 @@ impl Page {
         }
     }
 
-    /// Goes on from a run that was written down before the engine stopped.
+    /// Goes on from a run that was written down before the engine stopped; in a lesson also from the stops that it had
+    /// reached, each with its position.
     ///
     /// # Errors
     /// Why the text does not lead there.
-    pub fn resume(&mut self, scenario: &str, position: usize, killed: Option<(usize, u16)>) -> Result<(), String> {
-        let session = Session::resumed(scenario, position)?;
+    pub fn resume(
+        &mut self,
+        scenario: &str,
+        position: usize,
+        killed: Option<(usize, u16)>,
+        stops: Vec<(usize, usize)>,
+    ) -> Result<(), String> {
+        let session = match &mut self.place {
+            Place::Lesson(reading) => match reading.retrace(scenario, position, stops) {
+                Some(session) => session,
+                None => Session::resumed(scenario, position)?,
+            },
+            Place::Landing(landing) => {
+                landing.killed = killed;
+                Session::resumed(scenario, position)?
+            }
+            Place::Lessons | Place::Broken { .. } => return Ok(()),
+        };
         self.session = Some(session);
-        if let Place::Landing(landing) = &mut self.place {
-            landing.killed = killed;
-        }
         self.playing = false;
         self.jumped();
         Ok(())

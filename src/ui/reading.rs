@@ -91,6 +91,24 @@ impl Reading {
         Ok((reading, session))
     }
 
+    /// The stops of the present world that were reached, each with its position.
+    pub fn stops_reached(&self) -> Vec<(usize, usize)> {
+        self.reached.iter().map(|(stop, position)| (*stop, *position)).collect()
+    }
+
+    /// Plays the lesson again up to where a run of it stood; nothing if that run had left the lesson's own way.
+    pub fn retrace(&mut self, scenario: &str, position: usize, stops: Vec<(usize, usize)>) -> Option<Session> {
+        let run = stops
+            .last()
+            .and_then(|(stop, _)| self.lesson.stops.get(*stop))
+            .map_or(0, |stop| stop.run);
+        let mut session = Session::new(self.lesson.script(run)).ok()?;
+        while session.position() < position && session.step(None) == Moved::On {}
+        self.run = run;
+        self.reached = stops.into_iter().collect();
+        (session.scenario() == scenario).then_some(session)
+    }
+
     /// The stop that the present lies at or behind; nothing before the first.
     pub fn stop(&self, session: &Session) -> Option<usize> {
         let behind = self

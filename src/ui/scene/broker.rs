@@ -34,7 +34,7 @@ pub fn Broker(props: &BrokerProps) -> Html {
                     <button onclick={act.reform(move |_| Act::Inspect(Some(Subject::Broker(id))))}>{ format!("Broker {id}") }</button>
                     { badge(row) }
                 </div>
-                <div class="note">{ row.note.to_string() }</div>
+                <div class={classes!("note", row.cells.iter().any(|cell| cell.standing == Standing::Doomed).then_some("bad"))}>{ row.note.to_string() }</div>
                 <div class="act">
                     <button class="btn small" id={format!("faults-{id}")} aria-haspopup="dialog" onclick={act.reform(move |_| Act::OpenFaults(id))} aria-label={format!("What can happen to broker {id}")}>
                         { if row.health.has_process() { "Break" } else { "Start" } }{ icon("down") }
@@ -55,9 +55,6 @@ pub fn Broker(props: &BrokerProps) -> Html {
                     <div class="broken cache">{ "page cache lost with the power" }</div>
                 }
             </div>
-            if row.cells.iter().any(|cell| cell.standing == Standing::Doomed) {
-                <p class="remark"><b>{ "Acknowledged, but only here." }</b>{ "The leader does not have it." }</p>
-            }
         </div>
     }
 }
@@ -127,9 +124,13 @@ fn marks_below(row: &BrokerRow, frame: &Frame) -> Html {
 fn marks_above(row: &BrokerRow, frame: &Frame) -> Html {
     html! {
         <>
-            <div class="leo" style={frame.at(row.log_end.at)}><span>{ format!("LEO {}", row.log_end.at) }</span></div>
+            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"))} style={frame.at(row.log_end.at.max(frame.window.start))}>
+                <span>{ format!("LEO {}", row.log_end.at) }</span>
+            </div>
             if let Some(mark) = row.high_watermark {
-                <div class={classes!("hw", mark.changed.then_some("changed"))} style={frame.at(mark.at)}><span>{ format!("HW {}", mark.at) }</span></div>
+                <div class={classes!("hw", mark.changed.then_some("changed"), (mark.at < frame.window.start).then_some("off"))} style={frame.at(mark.at.max(frame.window.start))}>
+                    <span>{ format!("HW {}", mark.at) }</span>
+                </div>
             }
         </>
     }

@@ -197,7 +197,7 @@ fn facts(look: &Look<'_>, tag: Tag, story: &Story) -> Vec<(&'static str, Rc<str>
             .find_map(|id| file(look.log(id)?, tag, place.offset))
     });
     if let Some((file, batch)) = held {
-        add("in file", file);
+        add("file", file);
         add("batch", batch);
     }
     add("attempts", story.attempts.to_string());
@@ -215,11 +215,14 @@ fn file(log: &Log, tag: Tag, offset: i64) -> Option<(String, String)> {
     let segment = log.segments().rev().find(|segment| segment.base_offset() <= offset)?;
     let batches = segment.log().batches();
     let placed = batches.get(batches.partition_point(|placed| placed.batch.last_offset() < offset))?;
-    let count = placed.batch.records_count();
-    let plural = if count == 1 { "" } else { "s" };
+    let size = placed.batch.size_in_bytes();
+    let batch = match placed.batch.records_count() {
+        1 => format!("{size} bytes"),
+        count => format!("{size} bytes, {count} records"),
+    };
     Some((
         format!("0000…{:04}.log @ {}", segment.base_offset(), placed.position),
-        format!("{count} record{plural}, {} bytes", placed.batch.size_in_bytes()),
+        batch,
     ))
 }
 

@@ -32,6 +32,7 @@ fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
     });
     let mut cells = log.map_or_else(Vec::new, |log| cells(look, id, log, window));
     cells.extend(ghosts(look, id, log, window));
+    let doomed = cells.iter().filter(|cell| cell.standing == Standing::Doomed).count();
     BrokerRow {
         id: id.0,
         health,
@@ -40,7 +41,7 @@ fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
         epoch: replica
             .and_then(|replica| replica.leader_epoch())
             .filter(|epoch| *epoch >= 0),
-        note: note(look, id, health, role).into(),
+        note: note(look, id, health, role, doomed).into(),
         high_watermark,
         log_end: Position {
             at: log.map_or(0, Log::log_end_offset),
@@ -100,10 +101,12 @@ pub fn role(look: &Look<'_>, id: BrokerId) -> Role {
 }
 
 /// What a broker is doing, in a few words.
-fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role) -> String {
+fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role, doomed: usize) -> String {
     let replica = look.world.broker(id).and_then(|broker| broker.replica(look.partition));
     let epoch = replica.and_then(|replica| replica.leader_epoch()).unwrap_or_default();
     match (health, role) {
+        _ if doomed == 1 => "1 acknowledged record only here".to_string(),
+        _ if doomed > 1 => format!("{doomed} acknowledged records only here"),
         (Health::Dark, _) => "host without power".to_string(),
         (Health::Killed, _) if look.ending(id) == Some(Ending::Stopped) => "stopped cleanly, all flushed".to_string(),
         (Health::Killed, _) => "process gone, files intact".to_string(),
