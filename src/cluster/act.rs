@@ -484,10 +484,10 @@ fn hand_over(doing: &mut Doing<'_>, id: ClientId, send: &Send) -> Done {
 fn request(doing: &mut Doing<'_>, client: ClientId, broker: BrokerId, message: Message) -> Done {
     broker_exists(doing.world, broker)?;
     client_runs(doing.world, client)?;
-    if !doing.world.accepts(Node::Broker(broker)) {
+    if !doing.world.has_ports_open(broker) {
         return Err(Refused::new(
-            format!("broker {broker} is down, so there is no connection to it"),
-            format!("start {broker} first"),
+            format!("broker {broker} takes no connections"),
+            format!("start {broker} and wait until it is registered"),
         ));
     }
     doing.with_client(client, |_, cx| cx.send(Node::Broker(broker), message));

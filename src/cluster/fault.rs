@@ -59,6 +59,10 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
             Ok(())
         }
         Input::WipePartition(tp, id) => damage(doing, id, |broker, cx| broker.wipe_partition(tp, cx)),
+        Input::LoseCheckpoint(id, file) => damage(doing, id, |broker, cx| {
+            broker.lose_checkpoint(file, cx);
+            Ok(())
+        }),
         Input::Pause(id) => pause(doing, id),
         Input::Resume(id) => resume(doing, id),
         Input::Cut(pairs) => cut(doing, pairs),

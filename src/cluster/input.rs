@@ -218,6 +218,8 @@ pub enum Input {
     Wipe(BrokerId),
     /// The folder of one replica is lost, on a broker that is down: the data directory stays what it was.
     WipePartition(TopicPartition, BrokerId),
+    /// A checkpoint file is lost, on a broker that is down.
+    LoseCheckpoint(BrokerId, CheckpointFile),
     /// A broker's process freezes.
     Pause(BrokerId),
     /// It goes on.
@@ -247,6 +249,17 @@ pub enum Input {
     KillController,
     /// The controller quorum is back.
     StartController,
+}
+
+/// A file of a data directory that says something of every partition in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckpointFile {
+    /// `replication-offset-checkpoint`.
+    HighWatermark,
+    /// `recovery-point-offset-checkpoint`.
+    RecoveryPoint,
+    /// `log-start-offset-checkpoint`.
+    LogStart,
 }
 
 /// Whether a consumer polls by itself.

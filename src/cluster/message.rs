@@ -145,6 +145,8 @@ pub enum OffsetSpec {
     Earliest,
     /// The end as far as the isolation allows (-1).
     Latest,
+    /// The record with the greatest timestamp (-3).
+    MaxTimestamp,
     /// The first record at or after a time, milliseconds.
     Timestamp(i64),
 }

@@ -260,6 +260,16 @@ impl Log {
         tasks.len()
     }
 
+    /// Does of the background work what waits for no disk: the file of leader epochs is written anew. Says whether it was.
+    pub fn write_epochs_if_due(&mut self) -> bool {
+        let due = self.state.tasks.contains(&Task::WriteEpochs);
+        if due {
+            self.state.tasks.retain(|task| *task != Task::WriteEpochs);
+            self.state.write_epochs();
+        }
+        due
+    }
+
     /// Forces everything below an offset to disk; then nothing below it is lost by a power loss. Says whether the
     /// recovery point moved.
     pub fn flush_below(&mut self, offset: i64, now_ms: i64) -> bool {

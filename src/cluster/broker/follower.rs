@@ -400,6 +400,7 @@ impl Process {
         }
         let Some(replica) = self.replica_mut(tp) else { return };
         if let Ok(true) = replica.log.maybe_increment_log_start(told) {
+            replica.log.write_epochs_if_due();
             let to = replica.log.log_start_offset();
             let broker = self.id;
             cx.say(Rule::LogStartFollower, || What::LogStart {

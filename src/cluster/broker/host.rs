@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::cluster::event::Tag;
 use crate::cluster::ids::TopicPartition;
-use crate::cluster::input::Keep;
+use crate::cluster::input::{CheckpointFile, Keep};
 use crate::log::{Batch, Encoder, Files, Fingerprint, Keep as FilesKeep, LoadArgs, Log, LogConfig, Shutdown};
 
 /// What the checkpoint files of a data directory say of one partition; 0 where they say nothing.
@@ -140,6 +140,18 @@ impl Host {
     pub(super) fn wipe_partition(&mut self, tp: TopicPartition) -> Result<Vec<(i64, u64)>, String> {
         let folder = self.folders.remove(&tp).ok_or("this broker has no such replica")?;
         Ok(records_from(&folder.view, folder.view.log_start_offset()))
+    }
+
+    /// A checkpoint file is lost: it says nothing of any partition.
+    pub(super) fn lose_checkpoint(&mut self, file: CheckpointFile) {
+        for folder in self.folders.values_mut() {
+            match file {
+                CheckpointFile::HighWatermark => folder.checkpoints.high_watermark = 0,
+                CheckpointFile::RecoveryPoint => folder.checkpoints.recovery_point = 0,
+                CheckpointFile::LogStart => folder.checkpoints.log_start = 0,
+            }
+            folder.changed();
+        }
     }
 
     /// Cuts the last batch of a replica's files; half of it stays unless told otherwise.

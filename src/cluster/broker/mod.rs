@@ -36,7 +36,7 @@ use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::event::{BrokerState, Ended, What};
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::image::{Image, PartitionImage};
-use crate::cluster::input::{Keep, ReportDirectory};
+use crate::cluster::input::{CheckpointFile, Keep, ReportDirectory};
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Settings;
@@ -354,6 +354,15 @@ impl Broker {
         let broker = self.id;
         cx.say(Rule::Act, || What::Wiped { broker, lost });
         Ok(())
+    }
+
+    /// A checkpoint file is lost, on a broker that is down.
+    pub fn lose_checkpoint(&mut self, file: CheckpointFile, cx: &mut Cx<'_>) {
+        self.host.lose_checkpoint(file);
+        let broker = self.id;
+        for &partition in self.host.folders.keys() {
+            cx.say(Rule::Act, || What::Damaged { broker, partition });
+        }
     }
 
     /// The process freezes.

@@ -7,7 +7,7 @@ use crate::cluster::actor::Cx;
 use crate::cluster::ids::{Node, TopicPartition};
 use crate::cluster::message::{Correlation, FoundOffset, Isolation, Message, OffsetSpec};
 use crate::cluster::rules::Rule;
-use crate::log::Errors;
+use crate::log::{Errors, TimestampQuery};
 
 use super::process::Process;
 
@@ -47,24 +47,17 @@ impl Process {
         let behind =
             isolation != Isolation::LogEnd && start > log.high_watermark() && cx.holds(Rule::OffsetNotAvailable);
         let found = |offset, leader_epoch| Ok(Some(FoundOffset { offset, leader_epoch }));
-        match spec {
-            OffsetSpec::Earliest => {
-                let start = log.log_start_offset();
-                let oldest = log.epochs().entries().first();
-                found(
-                    start,
-                    oldest
-                        .filter(|oldest| oldest.start_offset <= start)
-                        .map(|oldest| oldest.epoch),
-                )
-            }
-            OffsetSpec::Latest if behind => Err(Errors::OffsetNotAvailable),
-            OffsetSpec::Latest => found(end, Some(replica.leader_epoch)),
-            OffsetSpec::Timestamp(time) => match log.offset_for_timestamp(time) {
-                Some(record) if record.offset < end => found(record.offset, record.leader_epoch),
-                _ if behind => Err(Errors::OffsetNotAvailable),
-                _ => Ok(None),
-            },
+        let query = match spec {
+            OffsetSpec::Latest if behind => return Err(Errors::OffsetNotAvailable),
+            OffsetSpec::Latest => return found(end, Some(replica.leader_epoch)),
+            OffsetSpec::Earliest => TimestampQuery::Earliest,
+            OffsetSpec::MaxTimestamp => TimestampQuery::MaxTimestamp,
+            OffsetSpec::Timestamp(time) => TimestampQuery::At(time),
+        };
+        match log.lookup_timestamp(query) {
+            Some(at) if spec == OffsetSpec::Earliest || at.offset < end => found(at.offset, at.leader_epoch),
+            _ if behind => Err(Errors::OffsetNotAvailable),
+            _ => Ok(None),
         }
     }
 

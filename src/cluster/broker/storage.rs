@@ -215,6 +215,7 @@ impl Process {
         let config = Arc::clone(&replica.config);
         let from = replica.log.log_start_offset();
         let gone = replica.log.delete_old_segments(&config, now_ms);
+        replica.log.write_epochs_if_due();
         let to = replica.log.log_start_offset();
         let Some(last) = gone.last() else { return };
         let rule_of = |reason| match reason {
@@ -371,6 +372,7 @@ impl Process {
         let from = replica.log.log_start_offset();
         match replica.log.maybe_increment_log_start(to) {
             Ok(true) => {
+                replica.log.write_epochs_if_due();
                 cx.say(Rule::Act, || What::LogStart {
                     broker,
                     partition: tp,

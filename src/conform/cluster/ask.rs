@@ -1,25 +1,39 @@
 //! Raw requests: one request to exactly one broker, without a client's logic, and its answer.
 
-use super::run::{Observed, Run, named, record};
-use super::step::{Query, Send};
+use super::run::{MS, Observed, Run, SECOND};
+use super::step::{Query, Send, text};
 use crate::cluster::message::{
     Acks, Correlation, FetchPartition, FetchRequest, Isolation, Message, OffsetSpec, ProduceRequest,
 };
 use crate::cluster::settings::Micros;
-use crate::cluster::{BrokerId, ClientId, Input, Node, TopicPartition, World};
+use crate::cluster::{BrokerId, ClientId, Input, Node, World};
 use crate::config::ProducerConfig;
-use crate::log::{Batch, Errors, ProducerStamp};
+use crate::log::{Batch, Errors, ProducerStamp, Record};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The recorder's socket time-out.
-const SOCKET_TIMEOUT: Micros = 30_000_000;
+/// How long the recorder waits for the answer of a produce request.
+const PRODUCE_TIMEOUT: Micros = 90 * SECOND;
+/// How long for that of a fetch.
+const FETCH_TIMEOUT: Micros = 3 * SECOND;
+/// How long for that of any other request.
+const QUERY_TIMEOUT: Micros = 5 * SECOND;
+/// How long it looks whether a connection is closed after a request without an answer.
+const AFTER_ACKS_0: Micros = 700 * MS;
+/// What passes after something was sent in the background.
+const AFTER_ASYNC: Micros = 250 * MS;
+/// Values up to this length are noted with their results.
+const SHORT: usize = 64;
 /// Where its requests begin to be numbered, apart from those of the process that sends them.
 const FIRST: Correlation = 1 << 20;
-/// A fetch answers at most so many bytes.
+/// A fetch answers at most so many bytes if the script says nothing.
 const ONE_MIB: i32 = 1 << 20;
 /// The recorder's process.
 const RECORDER: &str = "the recorder";
+/// What is said without a connection.
+const LOST: &str = "CONNECTION_LOST";
+/// What is said when nothing comes.
+const SILENT: &str = "NO_RESPONSE";
 
 /// A request that was sent.
 #[derive(Clone, Debug)]
@@ -27,7 +41,8 @@ pub(super) struct Ask {
     to: BrokerId,
     client: ClientId,
     correlation: Correlation,
-    value: Option<Option<String>>,
+    acks: Acks,
+    value: Option<String>,
     /// No connection could be made.
     refused: bool,
 }
@@ -45,43 +60,36 @@ impl Inbox {
         let (Node::Broker(broker), Node::Client(client)) = (from, to) else {
             return;
         };
-        let heads = world.network().heads();
-        let first = heads
-            .filter(|(a, b, _)| (*a, *b) == (from, to))
-            .map(|(.., m)| &m.message);
-        self.answers
-            .extend(first.map(|message| (client, broker, message.clone())));
+        let mut heads = world.network().heads();
+        let first = heads.find(|(a, b, _)| (*a, *b) == (from, to));
+        let answer = first.map(|(.., head)| (client, broker, head.message.clone()));
+        self.answers.extend(answer);
     }
 
     fn answer(&self, ask: &Ask) -> Option<&Message> {
         let number = |message: &Message| match message {
-            Message::ProduceResponse(id, _) | Message::FetchResponse(id, _) => Some(*id),
+            Message::ProduceResponse(id, _) => Some(*id),
+            Message::FetchResponse(id, _) => Some(*id),
             Message::ListOffsetsResponse(id, _) => Some(*id),
             Message::EpochEndResponse(id, _) => Some(*id),
             _ => None,
         };
-        self.answers
-            .iter()
-            .find(|(client, from, message)| {
-                (*client, *from) == (ask.client, ask.to) && number(message) == Some(ask.correlation)
-            })
-            .map(|(.., message)| message)
+        let own = |(client, from, message): &&(ClientId, BrokerId, Message)| {
+            (*client, *from, number(message)) == (ask.client, ask.to, Some(ask.correlation))
+        };
+        self.answers.iter().find(own).map(|(.., message)| message)
     }
 
     /// Whether the other end of a connection has closed it.
     fn is_closed(&self, ask: &Ask) -> bool {
-        self.answers
-            .iter()
-            .any(|(client, from, message)| (*client, *from) == (ask.client, ask.to) && *message == Message::Closed)
+        let closed = |(client, from, message): &(ClientId, BrokerId, Message)| {
+            (*client, *from) == (ask.client, ask.to) && *message == Message::Closed
+        };
+        self.answers.iter().any(closed)
     }
 
     fn is_done(&self, world: &World, ask: &Ask) -> bool {
         ask.refused || self.answer(ask).is_some() || !world.broker(ask.to).is_some_and(|b| b.is_running())
-    }
-
-    /// Whether all of these are answered, or never will be.
-    pub fn all_done(&self, world: &World, asks: &[Ask]) -> bool {
-        asks.iter().all(|ask| self.is_done(world, ask))
     }
 }
 
@@ -91,8 +99,7 @@ impl Run {
         let name = background.map_or(RECORDER.to_owned(), |name| format!("{RECORDER}, {name}"));
         if self.world.client_named(&name).is_none() {
             let config = Box::new(ProducerConfig::default());
-            self.act(Input::AddProducer(name.as_str().into(), config))
-                .map_err(|refused| refused.to_string())?;
+            self.must(Input::AddProducer(name.as_str().into(), config))?;
         }
         self.client(&name)
     }
@@ -114,51 +121,49 @@ impl Run {
             to: to.unwrap_or(BrokerId(0)),
             client,
             correlation,
+            acks: Acks::All,
             value: None,
             refused,
         }
     }
 
-    /// Sends a request and waits for its answer; `None` without one.
+    /// Sends a request and waits for its answer. Without one, says why.
     fn ask_and_wait(
         &mut self,
         to: Option<BrokerId>,
+        patience: Micros,
         message: impl FnOnce(Correlation) -> Message,
-    ) -> Result<Option<Message>, String> {
+    ) -> Result<Result<Message, &'static str>, String> {
         let client = self.recorder(None)?;
         let ask = self.ask(client, to, message);
-        self.wait_for(SOCKET_TIMEOUT, |run| run.inbox.is_done(&run.world, &ask));
-        Ok(self.inbox.answer(&ask).cloned())
-    }
-
-    /// The broker a request goes to: the one named, or else the leader that the controller knows, if there is one.
-    fn target(&self, tp: TopicPartition, named: Option<u16>) -> Option<BrokerId> {
-        named.map(BrokerId).or(self.world.image().leader(tp))
+        let done = self.wait_for(patience, |run| run.inbox.is_done(&run.world, &ask));
+        let missing = if done { LOST } else { SILENT };
+        Ok(self.inbox.answer(&ask).cloned().ok_or(missing))
     }
 
     /// A `send` step.
     pub(super) fn send(&mut self, send: Send, seen: &mut Observed) -> Result<(), String> {
         let tp = self.partition(&send.place)?;
-        let to = self.target(tp, send.b);
-        let records = named(&send.records);
-        let acks = acks(&send.acks)?;
+        let to = self.broker(tp, send.b.as_ref());
+        let acks = acks(send.acks.as_ref())?;
+        let records = send.records.named();
         let one_batch = send.batch.as_deref() == Some("one");
-        let now = self.world.settings().wall_ms(self.world.now());
-        let all: Vec<_> = (now + send.records.ts..)
+        let now = self.world.settings().wall_ms(self.world.now()) + send.records.ts;
+        let bytes = |text: &Option<String>| text.as_ref().map(|text| text.as_bytes().into());
+        let all: Vec<Record> = (now..)
             .zip(&records)
-            .map(|(timestamp, (key, value))| record(key.as_deref(), value.as_deref(), timestamp))
+            .map(|(timestamp, (key, value))| Record {
+                key: bytes(key),
+                value: bytes(value),
+                timestamp,
+                ..Record::default()
+            })
             .collect();
-        let values: Vec<Option<Option<String>>> = match (one_batch, send.records.n, send.records.pad) {
-            (true, ..) => vec![None],
-            (false, Some(_), _) | (false, _, Some(_)) => vec![None; all.len()],
-            (false, None, None) => records.iter().map(|(_, value)| Some(value.clone())).collect(),
-        };
         let size = if one_batch { all.len().max(1) } else { 1 };
         let client = self.recorder(send.r#async.as_deref())?;
-        let mut asks = Vec::new();
-        let mut results = Vec::new();
-        for (at, (records, value)) in all.chunks(size).zip(values).enumerate() {
-            let stamp = send.pid.map(|id| ProducerStamp {
+        let (mut asks, mut results) = (Vec::new(), Vec::new());
+        for (at, (batch, (_, value))) in all.chunks(size).zip(&records).enumerate() {
+            let stamp = send.pid.filter(|id| *id >= 0).map(|id| ProducerStamp {
                 id,
                 epoch: send.pepoch,
                 base_sequence: send.seq + at as i32,
@@ -166,50 +171,54 @@ impl Run {
             let request = ProduceRequest {
                 acks,
                 timeout_ms: send.timeout,
-                batches: vec![(tp, Batch::build(records, stamp, Arc::default()))],
+                batches: vec![(tp, Batch::build(batch, stamp, Arc::default()))],
             };
             let mut ask = self.ask(client, to, |id| Message::Produce(id, Arc::new(request)));
-            ask.value = value;
+            ask.acks = acks;
+            ask.value = value.clone().filter(|value| !one_batch && value.len() <= SHORT);
             if send.r#async.is_none() {
-                results.push(self.produced(&ask, acks));
+                results.push(self.produced(&ask));
             } else {
                 asks.push(ask);
             }
         }
-        match send.r#async {
-            Some(name) => {
-                self.waiting.insert(name, asks);
-            }
-            None => {
-                seen.insert("to".into(), to.map_or(-1, |id| i32::from(id.0)).into());
-                seen.insert("results".into(), results.into());
-            }
+        if let Some(name) = send.r#async {
+            self.waiting.insert(name, asks);
+            self.wait(AFTER_ASYNC);
+        } else {
+            seen.insert("to".into(), to.map_or(-1, |id| i32::from(id.0)).into());
+            seen.insert("results".into(), results.into());
         }
         Ok(())
+    }
+
+    /// Whether everything that was sent in the background under a name is answered, or never will be.
+    pub(super) fn is_done(&self, name: &str) -> bool {
+        let asks = self.waiting.get(name);
+        asks.is_some_and(|asks| asks.iter().all(|ask| self.inbox.is_done(&self.world, ask)))
     }
 
     /// Waits for the answers of what was sent in the background.
     pub(super) fn join(&mut self, name: &str, seen: &mut Observed) -> Result<(), String> {
         let asks = self.waiting.remove(name).ok_or("nothing of that name is sent")?;
-        let results: Vec<Value> = asks.iter().map(|ask| self.produced(ask, Acks::All)).collect();
+        let results: Vec<Value> = asks.iter().map(|ask| self.produced(ask)).collect();
         seen.insert("results".into(), results.into());
         Ok(())
     }
 
     /// Waits for the answer of a produce request.
-    fn produced(&mut self, ask: &Ask, acks: Acks) -> Value {
+    fn produced(&mut self, ask: &Ask) -> Value {
         let mut result = Map::new();
         if let Some(value) = &ask.value {
             result.insert("v".into(), json!(value));
         }
-        if acks == Acks::None && !ask.refused {
-            let patience = 10 * crate::cluster::settings::DEFAULT_LATENCY;
-            let closed = self.wait_for(patience, |run| run.inbox.is_closed(ask));
+        if ask.acks == Acks::None && !ask.refused {
+            let closed = self.wait_for(AFTER_ACKS_0, |run| run.inbox.is_closed(ask));
             let state = if closed { "closed by broker" } else { "open" };
             result.insert("connection".into(), state.into());
             return result.into();
         }
-        self.wait_for(SOCKET_TIMEOUT, |run| run.inbox.is_done(&run.world, ask));
+        let done = self.wait_for(PRODUCE_TIMEOUT, |run| run.inbox.is_done(&run.world, ask));
         match self.inbox.answer(ask) {
             Some(Message::ProduceResponse(_, parts)) => {
                 let part = parts.first();
@@ -218,35 +227,40 @@ impl Run {
                     result.insert("offset".into(), offset.into());
                 }
             }
-            _ => lost(&mut result),
+            _ => put(&mut result, if done { LOST } else { SILENT }),
         }
         result.into()
     }
 
     /// A `list-offsets` step.
-    pub(super) fn list_offsets(&mut self, name: &str, query: &Query, seen: &mut Observed) -> Result<(), String> {
+    pub(super) fn list_offsets(
+        &mut self,
+        name: Option<&Value>,
+        query: &Query,
+        seen: &mut Observed,
+    ) -> Result<(), String> {
         let tp = self.partition(&query.place)?;
-        let to = self.target(tp, query.b);
-        let spec = match name {
-            "earliest" => OffsetSpec::Earliest,
+        let to = self.broker(tp, query.b.as_ref());
+        let spec = match name.map_or("latest".to_owned(), text).as_str() {
+            "earliest" | "earliest-local" => OffsetSpec::Earliest,
             "latest" => OffsetSpec::Latest,
+            "max-timestamp" => OffsetSpec::MaxTimestamp,
             other => OffsetSpec::Timestamp(other.parse().map_err(|_| format!("{other} is no offset"))?),
         };
         let wanted = vec![(tp, query.current, spec)];
-        let answer = self.ask_and_wait(to, |id| Message::ListOffsets(id, Isolation::Uncommitted, wanted))?;
-        match answer {
-            Some(Message::ListOffsetsResponse(_, answers)) => match answers.first().map(|(_, answer)| *answer) {
-                Some(Ok(found)) => {
-                    put_error(seen, None);
+        let ask = |id| Message::ListOffsets(id, Isolation::Uncommitted, wanted);
+        match self.ask_and_wait(to, QUERY_TIMEOUT, ask)? {
+            Ok(Message::ListOffsetsResponse(_, answers)) => {
+                let answer = answers.first().map(|(_, answer)| *answer);
+                put_error(seen, answer.and_then(Result::err));
+                if let Some(Ok(found)) = answer {
+                    let epoch = found.and_then(|found| found.leader_epoch);
                     seen.insert("offset".into(), found.map_or(-1, |found| found.offset).into());
-                    if let Some(epoch) = found.and_then(|found| found.leader_epoch) {
-                        seen.insert("leaderEpoch".into(), epoch.into());
-                    }
+                    seen.insert("leaderEpoch".into(), epoch.unwrap_or(-1).into());
                 }
-                Some(Err(error)) => put_error(seen, Some(error)),
-                None => lost(seen),
-            },
-            _ => lost(seen),
+            }
+            Ok(_) => put(seen, LOST),
+            Err(missing) => put(seen, missing),
         }
         Ok(())
     }
@@ -254,32 +268,37 @@ impl Run {
     /// An `epoch-end` step.
     pub(super) fn epoch_end(&mut self, epoch: i32, query: &Query, seen: &mut Observed) -> Result<(), String> {
         let tp = self.partition(&query.place)?;
-        let to = self.target(tp, query.b);
-        let answer = self.ask_and_wait(to, |id| Message::EpochEnd(id, vec![(tp, query.current, epoch)]))?;
-        match answer {
-            Some(Message::EpochEndResponse(_, answers)) => match answers.first().map(|(_, answer)| *answer) {
-                Some(Ok((epoch, end))) => {
-                    put_error(seen, None);
-                    seen.insert("leaderEpoch".into(), epoch.into());
-                    seen.insert("endOffset".into(), end.into());
-                }
-                Some(Err(error)) => put_error(seen, Some(error)),
-                None => lost(seen),
-            },
-            _ => lost(seen),
+        let to = self.broker(tp, query.b.as_ref());
+        let ask = |id| Message::EpochEnd(id, vec![(tp, query.current, epoch)]);
+        match self.ask_and_wait(to, QUERY_TIMEOUT, ask)? {
+            Ok(Message::EpochEndResponse(_, answers)) => {
+                let end = answers.first().map(|(_, end)| *end);
+                put_error(seen, end.and_then(Result::err));
+                let (epoch, end) = end.and_then(Result::ok).unwrap_or((-1, -1));
+                seen.insert("leaderEpoch".into(), epoch.into());
+                seen.insert("endOffset".into(), end.into());
+            }
+            Ok(_) => put(seen, LOST),
+            Err(missing) => put(seen, missing),
         }
         Ok(())
     }
 
     /// A `fetch` step.
-    pub(super) fn fetch(&mut self, offset: i64, query: &Query, seen: &mut Observed) -> Result<(), String> {
+    pub(super) fn fetch(
+        &mut self,
+        offset: i64,
+        max: Option<i32>,
+        query: &Query,
+        seen: &mut Observed,
+    ) -> Result<(), String> {
         let tp = self.partition(&query.place)?;
-        let to = self.target(tp, query.b);
+        let to = self.broker(tp, query.b.as_ref());
         let request = FetchRequest {
             replica_epoch: None,
             max_wait_ms: 0,
             min_bytes: 0,
-            max_bytes: ONE_MIB,
+            max_bytes: i32::MAX,
             isolation: Isolation::Uncommitted,
             partitions: vec![FetchPartition {
                 partition: tp,
@@ -288,16 +307,16 @@ impl Run {
                 current_leader_epoch: query.current,
                 log_start: -1,
                 high_watermark: -1,
-                max_bytes: ONE_MIB,
+                max_bytes: max.unwrap_or(ONE_MIB),
             }],
         };
-        let answer = self.ask_and_wait(to, |id| Message::Fetch(id, Arc::new(request)))?;
-        let Some(Message::FetchResponse(_, mut results)) = answer else {
-            lost(seen);
-            return Ok(());
+        let answer = self.ask_and_wait(to, FETCH_TIMEOUT, |id| Message::Fetch(id, Arc::new(request)))?;
+        let result = match answer {
+            Ok(Message::FetchResponse(_, mut results)) => results.pop(),
+            _ => None,
         };
-        let Some(result) = results.pop() else {
-            lost(seen);
+        let Some(result) = result else {
+            put(seen, LOST);
             return Ok(());
         };
         put_error(seen, result.error);
@@ -306,10 +325,8 @@ impl Run {
         if let Some((epoch, end)) = result.diverging {
             seen.insert("divergingEpoch".into(), json!([epoch, end]));
         }
-        let records: Vec<Value> = result
-            .batches
-            .iter()
-            .flat_map(|batch| super::ends::records(batch).into_iter())
+        let records = result.batches.iter().flat_map(super::ends::records);
+        let records: Vec<Value> = records
             .map(|[offset, epoch, key, value, ..]| json!([offset, epoch, key, value]))
             .collect();
         seen.insert("records".into(), records.into());
@@ -317,7 +334,8 @@ impl Run {
     }
 }
 
-fn acks(value: &Value) -> Result<Acks, String> {
+fn acks(value: Option<&Value>) -> Result<Acks, String> {
+    let Some(value) = value else { return Ok(Acks::Leader) };
     match (value.as_str(), value.as_i64()) {
         (Some("all"), _) | (_, Some(-1)) => Ok(Acks::All),
         (_, Some(0)) => Ok(Acks::None),
@@ -329,9 +347,9 @@ fn acks(value: &Value) -> Result<Acks, String> {
 
 /// Notes an error, or that there was none.
 pub(super) fn put_error(seen: &mut Observed, error: Option<Errors>) {
-    seen.insert("error".into(), error.map_or("NONE", Errors::name).into());
+    put(seen, error.map_or("NONE", Errors::name));
 }
 
-fn lost(seen: &mut Observed) {
-    seen.insert("error".into(), "CONNECTION_LOST".into());
+fn put(seen: &mut Observed, error: &str) {
+    seen.insert("error".into(), error.into());
 }

@@ -1,11 +1,15 @@
 //! The last line: what every replica's files hold at the end, and all that the controller wrote.
 
 use super::run::Run;
+use super::state::epochs;
 use crate::cluster::broker::ReplicaView;
+use crate::cluster::settings::Micros;
 use crate::log::Batch;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What passes before the end is recorded, so that the high watermarks are checkpointed once more.
+pub(super) const LAST_CHECKPOINT: Micros = 1_500_000;
 /// Producer ids from here on are a script's own; those below are given by the cluster.
 const OWN_PRODUCER_IDS: i64 = 1_000_000;
 
@@ -64,26 +68,22 @@ pub(super) fn records(batch: &Batch) -> Vec<[Value; 6]> {
         .collect()
 }
 
-/// Long padded values are recorded by their length.
+/// Long values are recorded by their beginning and the number of dots they are padded with.
 fn shortened(value: &str) -> String {
-    let kept = value.trim_end_matches('.');
-    match value.len() - kept.len() {
-        dots @ 4.. => format!("{kept}+{dots} dots"),
-        _ => value.to_owned(),
+    if value.chars().count() <= 200 {
+        return value.to_owned();
     }
+    let kept = value.trim_end_matches('.');
+    let dots = value.len() - kept.len();
+    let begin: String = kept.chars().take(100).collect();
+    format!("{begin}+{dots} dots")
 }
 
-/// The segments: base offset and bytes.
-pub(super) fn segments(replica: &ReplicaView<'_>) -> Value {
+/// The segments: base offset and bytes of batches that can be read.
+fn segments(replica: &ReplicaView<'_>) -> Value {
     let all = replica.log().segments();
     all.map(|segment| json!([segment.base_offset(), segment.size()]))
         .collect()
-}
-
-/// The leader epochs: epoch and start offset.
-pub(super) fn epochs(replica: &ReplicaView<'_>) -> Value {
-    let all = replica.epochs().iter();
-    all.map(|entry| json!([entry.epoch, entry.start_offset])).collect()
 }
 
 fn checkpoints_of(replica: &ReplicaView<'_>) -> Value {
@@ -94,7 +94,7 @@ fn checkpoints_of(replica: &ReplicaView<'_>) -> Value {
     if written.log_start != 0 {
         fields.insert("logStart".into(), written.log_start.into());
     }
-    fields.insert("epochs".into(), epochs(replica));
+    fields.insert("epochs".into(), epochs(&replica.files()));
     fields.into()
 }
 
@@ -178,7 +178,7 @@ pub(super) fn normalize(line: &mut Value) {
         for record in log.as_array_mut().into_iter().flatten() {
             let Some(id) = record.get_mut(4) else { continue };
             let number = id.as_i64().unwrap_or(-1);
-            if number >= 0 && !(OWN_PRODUCER_IDS..OWN_PRODUCER_IDS + 1000).contains(&number) {
+            if (0..OWN_PRODUCER_IDS).contains(&number) {
                 let next = given.len();
                 *id = format!("given {}", given.entry(number).or_insert(next)).into();
             }

@@ -11,7 +11,10 @@
 //! Deliberately absent: consumer groups and the log cleaner; their steps are left out by name.
 
 mod ask;
+mod clients;
+mod conditions;
 mod ends;
+mod perform;
 mod run;
 mod state;
 mod step;
@@ -65,6 +68,7 @@ fn attempt(recording: &Recording, race: ReportDirectory) -> Result<Replayed, Mal
         let place = format!("line {}", index + 2);
         if value.get("logs").is_some() {
             replayed.operations += 1;
+            run.wait(ends::LAST_CHECKPOINT);
             let mut ours = ends::of(&run);
             let open = ends::settle_races(value, &mut ours);
             replayed.skipped.extend(open);

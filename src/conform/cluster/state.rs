@@ -1,10 +1,11 @@
-//! What the recorder sees of a cluster: its state as JSON, conditions to wait for, files.
+//! What the recorder sees of a cluster: its state as JSON, what is described of a partition, files.
 
 use super::run::Run;
+use crate::cluster::broker::{Broker, ReplicaView, Role};
 use crate::cluster::controller::{LastKnownLeader, LeaderRecoveryState, Partition};
-use crate::cluster::event::Outcome;
-use crate::cluster::{BrokerId, TopicPartition, What, World};
-use crate::log::Errors;
+use crate::cluster::{BrokerId, TopicPartition, World};
+use crate::log::checkpoint::read_epochs;
+use crate::log::{Errors, File, Files, LEADER_EPOCH_CHECKPOINT, file_name};
 use serde_json::{Map, Value, json};
 
 /// The `state` of an observation.
@@ -23,9 +24,17 @@ pub(super) fn of(run: &Run) -> Value {
             let Some(replica) = broker.replica(tp) else { continue };
             let id = broker.id().to_string();
             leo.insert(id.clone(), replica.log_end().into());
-            if broker.is_running() && !broker.is_paused() {
-                hw.insert(id.clone(), replica.high_watermark().into());
-                log_start.insert(id, replica.log_start().into());
+            if !broker.is_running() || broker.is_paused() {
+                continue;
+            }
+            match refusal(broker, tp, &replica) {
+                Some(error) => {
+                    hw.insert(id, error.into());
+                }
+                None => {
+                    hw.insert(id.clone(), replica.high_watermark().into());
+                    log_start.insert(id, replica.log_start().into());
+                }
             }
         }
         fields.insert("leo".into(), leo.into());
@@ -36,6 +45,17 @@ pub(super) fn of(run: &Run) -> Value {
         state.insert(world.partition_name(tp), fields.into());
     }
     state.into()
+}
+
+/// Why a broker would not tell a consumer the high watermark of a replica that it holds.
+fn refusal(broker: &Broker, tp: TopicPartition, replica: &ReplicaView<'_>) -> Option<&'static str> {
+    let known = broker.image().map(|image| image.partition(tp).is_some());
+    match (known, replica.role()) {
+        (None, _) => Some("CONNECTION_LOST"),
+        (Some(false), _) => Some(Errors::UnknownTopicOrPartition.name()),
+        (Some(true), None | Some(Role::Unknown)) => Some(Errors::NotLeaderOrFollower.name()),
+        (Some(true), Some(_)) => None,
+    }
 }
 
 fn process(world: &World, id: BrokerId) -> String {
@@ -102,116 +122,33 @@ pub(super) fn describe(world: &World, tp: TopicPartition) -> Map<String, Value> 
     fields
 }
 
-/// Segments and leader epochs of every replica.
+/// Segment files and the file of leader epochs of every replica.
 pub(super) fn files(world: &World, tp: TopicPartition) -> Value {
-    let mut files = Map::new();
-    for broker in world.brokers() {
-        if let Some(replica) = broker.replica(tp) {
-            let of_one = json!({
-                "segments": super::ends::segments(&replica),
-                "epochs": super::ends::epochs(&replica),
-            });
-            files.insert(broker.id().to_string(), of_one);
-        }
-    }
-    files.into()
+    let replicas = world
+        .brokers()
+        .filter_map(|broker| Some((broker.id(), broker.replica(tp)?.files())));
+    let all: Map<String, Value> = replicas
+        .map(|(id, files)| {
+            let length = |base| files.get(&file_name(base, "log")).map_or(0, File::len);
+            let segments: Vec<Value> = files
+                .segment_bases()
+                .into_iter()
+                .map(|base| json!([base, length(base)]))
+                .collect();
+            (id.to_string(), json!({"segments": segments, "epochs": epochs(&files)}))
+        })
+        .collect();
+    all.into()
 }
 
-/// What a producer was told of a record.
-pub(super) fn outcome(told: Option<&What>, result: &mut Map<String, Value>) {
-    let Some(What::Told { partition, outcome, .. }) = told else {
-        result.insert("error".into(), "UNDECIDED".into());
-        return;
-    };
-    let error = match outcome {
-        Outcome::Failed(Errors::RequestTimedOut) => "DELIVERY_TIMEOUT",
-        Outcome::Failed(error) => error.name(),
-        Outcome::Acked(_) | Outcome::Sent => "NONE",
-    };
-    result.insert("error".into(), error.into());
-    if let (Outcome::Acked(offset), Some(tp)) = (outcome, partition) {
-        result.insert("partition".into(), tp.partition.into());
-        result.insert("offset".into(), (*offset).into());
-    }
-}
-
-/// The conditions that can be waited for.
-const CONDITIONS: [&str; 10] = [
-    "isr",
-    "leader",
-    "newleader",
-    "hw",
-    "leo",
-    "firstseg",
-    "logstart",
-    "fenced",
-    "unfenced",
-    "replicas",
-];
-
-/// That every condition is one of those.
-pub(super) fn check_conditions(conditions: &Map<String, Value>) -> Result<(), String> {
-    match conditions.keys().find(|name| !CONDITIONS.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => Err(format!("{name} is nothing to wait for")),
-    }
-}
-
-/// Whether all conditions hold.
-pub(super) fn hold(world: &World, tp: TopicPartition, conditions: &Map<String, Value>) -> bool {
-    conditions.iter().all(|(name, wanted)| holds(world, tp, name, wanted))
-}
-
-fn holds(world: &World, tp: TopicPartition, name: &str, wanted: &Value) -> bool {
-    let Some(partition) = world.controller().state().partition(tp) else {
-        return false;
-    };
-    let leader = partition.leader.map(|id| u64::from(id.0));
-    let number = |value: &Value| value.as_u64();
-    let mut listed = match wanted {
-        Value::Array(list) => list.clone(),
-        one => vec![one.clone()],
-    };
-    match name {
-        "isr" => {
-            listed.sort_by_key(Value::as_u64);
-            Value::Array(listed) == sorted(&partition.isr)
-        }
-        "leader" => leader == number(wanted),
-        "newleader" => leader.is_some() && leader != number(wanted),
-        "replicas" => {
-            let replicas: Vec<Value> = partition.replicas.iter().map(|id| id.0.into()).collect();
-            listed == replicas && !partition.is_reassigning()
-        }
-        "fenced" | "unfenced" => listed.iter().all(|id| {
-            let id = BrokerId(number(id).unwrap_or(0) as u16);
-            let known = world.controller().state().broker(id);
-            known.is_some_and(|broker| broker.fenced == (name == "fenced"))
-        }),
-        _ => listed
-            .iter()
-            .all(|at| replica_at(world, tp, name, at.as_str().unwrap_or_default())),
-    }
-}
-
-/// Whether a replica stands where `BROKER:OFFSET` says.
-fn replica_at(world: &World, tp: TopicPartition, what: &str, wanted: &str) -> bool {
-    let parts = wanted.split_once(':').and_then(|(id, offset)| {
-        let id: u16 = id.parse().ok()?;
-        let offset: i64 = offset.parse().ok()?;
-        Some((BrokerId(id), offset))
-    });
-    let Some((id, offset)) = parts else { return false };
-    let Some(broker) = world.broker(id) else { return false };
-    let Some(replica) = broker.replica(tp) else {
-        return false;
-    };
-    let found = match what {
-        "hw" if broker.is_paused() => None,
-        "hw" => replica.high_watermark(),
-        "leo" => Some(replica.log_end()),
-        "firstseg" => replica.log().segments().next().map(|segment| segment.base_offset()),
-        _ => Some(replica.log_start()),
-    };
-    found == Some(offset)
+/// The file of leader epochs: epoch and start offset.
+pub(super) fn epochs(files: &Files) -> Value {
+    let text = files
+        .get(LEADER_EPOCH_CHECKPOINT)
+        .map(|file| String::from_utf8_lossy(&file.to_bytes()).into_owned());
+    let entries = text.and_then(|text| read_epochs(&text)).unwrap_or_default();
+    entries
+        .iter()
+        .map(|entry| json!([entry.epoch, entry.start_offset]))
+        .collect()
 }

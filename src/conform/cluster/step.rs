@@ -25,11 +25,11 @@ pub(super) struct Line {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum OneOrMany<T> {
-    One(T),
     Many(Vec<T>),
+    One(T),
 }
 
-impl<T: Clone> OneOrMany<T> {
+impl<T> OneOrMany<T> {
     /// All of them.
     pub fn all(&self) -> &[T] {
         match self {
@@ -39,25 +39,22 @@ impl<T: Clone> OneOrMany<T> {
     }
 }
 
-/// Who is paused or resumed.
-#[derive(Clone, Debug, Deserialize)]
+/// Whom a step is about.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Whom {
+    /// This broker.
     Broker(u16),
+    /// `leader`, whichever broker that is, or `controller`.
     Named(String),
 }
 
-/// Which partition a step is about.
+/// Which partition a step is about: partition 0 of the first topic if it does not say.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Place {
-    #[serde(default = "topic_t")]
-    pub topic: String,
+    pub topic: Option<String>,
     #[serde(default)]
     pub p: u32,
-}
-
-fn topic_t() -> String {
-    "t".to_owned()
 }
 
 /// Raw produce requests.
@@ -65,8 +62,8 @@ fn topic_t() -> String {
 pub(super) struct Send {
     #[serde(flatten)]
     pub place: Place,
-    pub b: Option<u16>,
-    pub acks: Value,
+    pub b: Option<Whom>,
+    pub acks: Option<Value>,
     #[serde(flatten)]
     pub records: Records,
     pub batch: Option<String>,
@@ -87,12 +84,38 @@ fn five_seconds() -> i64 {
 /// What is sent.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Records {
-    pub v: OneOrMany<Option<String>>,
-    pub k: Option<OneOrMany<Option<String>>>,
-    pub n: Option<usize>,
-    pub pad: Option<usize>,
+    v: Option<OneOrMany<Value>>,
+    k: Option<OneOrMany<Value>>,
+    n: Option<usize>,
+    #[serde(default)]
+    from: usize,
+    pad: Option<usize>,
+    /// Timestamp of the first, relative to now, milliseconds.
     #[serde(default)]
     pub ts: i64,
+}
+
+impl Records {
+    /// Key and value of each.
+    pub fn named(&self) -> Vec<(Option<String>, Option<String>)> {
+        let texts = |list: &Option<OneOrMany<Value>>| -> Vec<String> {
+            let all = list.as_ref().map(OneOrMany::all).unwrap_or_default();
+            all.iter().map(text).collect()
+        };
+        let (mut values, keys) = (texts(&self.v), texts(&self.k));
+        if let Some(count) = self.n {
+            let prefix = values.first().map_or("r", String::as_str);
+            values = (0..count).map(|at| format!("{prefix}{}", self.from + at)).collect();
+        }
+        let padded = |value: String| {
+            let missing = self.pad.unwrap_or(0).saturating_sub(value.len());
+            (value != "null").then(|| value + &".".repeat(missing))
+        };
+        let named = values.into_iter().enumerate();
+        named
+            .map(|(at, value)| (keys.get(at % keys.len().max(1)).cloned(), padded(value)))
+            .collect()
+    }
 }
 
 /// A query to one broker.
@@ -101,7 +124,7 @@ pub(super) struct Records {
 pub(super) struct Query {
     #[serde(flatten)]
     pub place: Place,
-    pub b: Option<u16>,
+    pub b: Option<Whom>,
     #[serde(default = "none")]
     pub current: i32,
     #[serde(default = "none")]
@@ -117,7 +140,7 @@ fn none() -> i32 {
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub(super) enum Step {
     Topic {
-        name: String,
+        name: Option<String>,
         replicas: Option<OneOrMany<u16>>,
         #[serde(flatten)]
         rest: Map<String, Value>,
@@ -134,24 +157,23 @@ pub(super) enum Step {
         #[serde(flatten)]
         configs: Map<String, Value>,
     },
-    Produce {
-        name: String,
-        #[serde(flatten)]
-        place: Place,
-        #[serde(flatten)]
-        records: Records,
-        #[serde(default = "yes")]
-        wait: bool,
-    },
+    Produce(Produce),
     Flush {
         name: String,
     },
     Kill {
-        b: OneOrMany<u16>,
+        b: Option<Whom>,
+        #[serde(flatten)]
+        place: Place,
+    },
+    Killall {
+        b: Option<OneOrMany<u16>>,
     },
     Stop {
-        b: u16,
+        b: Option<Whom>,
         timeout: Option<u64>,
+        #[serde(flatten)]
+        place: Place,
     },
     Pause {
         b: OneOrMany<Whom>,
@@ -161,6 +183,8 @@ pub(super) enum Step {
     },
     Start {
         b: u16,
+        #[serde(default = "yes")]
+        wait: bool,
     },
     Startall {
         b: Option<OneOrMany<u16>>,
@@ -173,32 +197,39 @@ pub(super) enum Step {
         place: Place,
         b: u16,
     },
+    ForgetCheckpoints {
+        b: u16,
+        files: Option<OneOrMany<String>>,
+    },
     Cut {
         #[serde(flatten)]
         place: Place,
         b: u16,
+        #[serde(default)]
         at: i64,
         #[serde(default)]
         torn: bool,
     },
     Config {
-        #[serde(default = "topic_t")]
-        topic: String,
+        topic: Option<String>,
+        broker: Option<Value>,
         #[serde(flatten)]
         configs: Map<String, Value>,
     },
     Elect {
-        name: String,
+        name: Option<String>,
         #[serde(flatten)]
         place: Place,
     },
     Reassign {
-        replicas: Vec<u16>,
+        replicas: OneOrMany<u16>,
         #[serde(flatten)]
         place: Place,
     },
     DeleteRecords {
-        before: i64,
+        before: Option<i64>,
+        #[serde(default = "five_seconds")]
+        timeout: i64,
         #[serde(flatten)]
         place: Place,
     },
@@ -207,17 +238,20 @@ pub(super) enum Step {
         place: Place,
     },
     ListOffsets {
-        name: String,
+        name: Option<Value>,
         #[serde(flatten)]
         query: Query,
     },
     EpochEnd {
+        #[serde(default)]
         epoch: i32,
         #[serde(flatten)]
         query: Query,
     },
     Fetch {
+        #[serde(default)]
         offset: i64,
+        max: Option<i32>,
         #[serde(flatten)]
         query: Query,
     },
@@ -233,8 +267,23 @@ pub(super) enum Step {
         conditions: Map<String, Value>,
     },
     Sleep {
-        ms: u64,
+        ms: Option<u64>,
     },
+}
+
+/// Records for an ordinary producer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Produce {
+    pub name: String,
+    pub topic: Option<String>,
+    pub p: Option<u32>,
+    #[serde(flatten)]
+    pub records: Records,
+    #[serde(default = "yes")]
+    pub wait: bool,
+    #[serde(default = "yes")]
+    pub one_by_one: bool,
 }
 
 fn yes() -> bool {
@@ -242,22 +291,10 @@ fn yes() -> bool {
 }
 
 impl Step {
-    /// Whether an admin client does it, which needs a broker to talk to.
-    pub fn is_for_admin(&self) -> bool {
-        matches!(
-            self,
-            Step::Config { .. }
-                | Step::Elect { .. }
-                | Step::Reassign { .. }
-                | Step::DeleteRecords { .. }
-                | Step::Describe { .. }
-        )
-    }
-
     /// Whether it makes a topic whose log the cleaner would rewrite.
     pub fn is_compacted(&self) -> bool {
         let policy = |configs: &Map<String, Value>| {
-            let policy = configs.get("cleanup.policy").and_then(Value::as_str);
+            let policy = configs.get("cleanup.policy").map(text);
             policy.is_some_and(|policy| policy.contains("compact"))
         };
         match self {
@@ -267,10 +304,11 @@ impl Step {
     }
 }
 
-/// A config's value as text.
+/// A value as text; a list as its values with commas between.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(text).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
 }

@@ -179,6 +179,7 @@ pub(super) fn encode_spec(spec: OffsetSpec, encoder: &mut Encoder) {
     encoder.i64(match spec {
         OffsetSpec::Latest => -1,
         OffsetSpec::Earliest => -2,
+        OffsetSpec::MaxTimestamp => -3,
         OffsetSpec::Timestamp(timestamp) => timestamp,
     });
 }
