@@ -209,9 +209,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, columns: i64, st
     };
     let written = reading.and_then(|reading| reading.caption(session));
     let told = told::caption(&look).filter(|_| step > 0);
-    let caption = written
-        .or(told)
-        .unwrap_or_else(|| "A cluster at rest. Take a step, or press Play.".to_string());
+    let caption = written.or(told).unwrap_or_else(|| at_rest(reading).to_string());
     let now = names::time(look.world.now());
     let picking = reading
         .and_then(|reading| reading.open_prediction(session))
@@ -256,6 +254,14 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, columns: i64, st
                 <FaultMenu {broker} options={faults::options(&look, BrokerId(broker))} act={act.clone()}/>
             }
         </>
+    }
+}
+
+/// What stands in the caption's place while nothing has happened.
+fn at_rest(reading: Option<&Reading>) -> &'static str {
+    match reading {
+        Some(_) => "The scene is set. Read what stands beside it, then press Next.",
+        None => "A cluster at rest. Take a step, or press Play.",
     }
 }
 

@@ -9,11 +9,13 @@ use std::rc::Rc;
 use crate::cluster::event::{Outcome, What};
 use crate::cluster::{BrokerId, TopicId, TopicPartition};
 use crate::history::CutNotice;
+use crate::lesson::compile::is_act;
 use crate::lesson::library::{self, LIBRARY};
 use crate::lesson::{Answered, Fault as LessonFault, Lesson, Progress};
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
 use crate::ui::reading::{Given, Reading};
-use crate::ui::session::{Direction, Moved, Session};
+use crate::ui::session::{Direction, Moved, Session, fault_text};
+use crate::ui::view::knobs;
 
 /// Where one is.
 #[derive(Clone)]
@@ -319,10 +321,13 @@ impl Page {
             Act::Pause => self.playing = false,
             Act::Go(go) => self.go(go),
             Act::Speed(speed) => self.speed = speed,
-            Act::Produce => self.act_on(Session::produce),
+            Act::Produce => match self.session.as_ref().and_then(Session::produce_text) {
+                Some(text) => self.do_text(&text),
+                None => self.refuse("no producer runs"),
+            },
             Act::Fault(broker, fault) => {
                 self.menu = None;
-                self.act_on(|session| session.fault(broker, fault));
+                self.do_text(&fault_text(broker, fault));
             }
             Act::KillLeader => self.kill_leader(),
             Act::OpenFaults(broker) => {
@@ -448,6 +453,13 @@ impl Page {
     }
 
     fn turn(&mut self, name: &'static str, value: &str) {
+        let texts = match &self.session {
+            Some(session) => knobs::statements(&session.look(), name, knobs::typed(value)),
+            None => return,
+        };
+        if let Some(why) = texts.iter().find_map(|text| self.forbidden(text)) {
+            return self.refuse(&why);
+        }
         let Some(session) = &mut self.session else { return };
         match session.turn(name, value) {
             Ok(cut) => {
@@ -462,17 +474,21 @@ impl Page {
 
     /// Does what a line of the scenario language says, as far as a puzzle allows it.
     fn do_text(&mut self, text: &str) {
-        let Some(session) = &self.session else { return };
-        if let (Place::Lesson(reading), Ok(statement)) = (&self.place, session.parse(text))
-            && let Some(puzzle) = reading
-                .puzzle(session)
-                .filter(|_| crate::lesson::compile::is_act(&statement))
-            && !puzzle.allows(&statement.to_string())
-        {
-            let allowed = puzzle.allow.join(", ");
-            return self.refuse(&format!("not in this puzzle; allowed are: {allowed}"));
+        match self.forbidden(text) {
+            Some(why) => self.refuse(&why),
+            None => self.act_on(|session| session.act(text)),
         }
-        self.act_on(|session| session.act(text));
+    }
+
+    /// Why a puzzle that is being solved does not allow an act.
+    fn forbidden(&self, text: &str) -> Option<String> {
+        let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
+            return None;
+        };
+        let puzzle = reading.puzzle(session)?;
+        let statement = session.parse(text).ok()?;
+        let allowed = !is_act(&statement) || puzzle.allows(&statement.to_string());
+        (!allowed).then(|| format!("not in this puzzle; allowed are: {}", puzzle.allow.join(", ")))
     }
 
     fn answer(&mut self, given: Given) {

@@ -139,11 +139,12 @@ pub fn lesson(
     let front = &reading.lesson.front;
     let open = reading.open_prediction(session);
     let next = reading.next(session);
+    let prose = reading.prose(session);
     html! {
         <>
             { heading(&format!("Lesson {} · {} min", front.number, front.minutes), &front.title) }
-            <div class="prose">{ for reading.prose(session).into_iter().flatten().map(block) }</div>
             { for reading.outcomes_here(session).into_iter().map(|(name, outcome)| html! { <OutcomePanel key={name.to_string()} outcome={outcome.clone()}/> }) }
+            if !prose.is_empty() { <div class="prose">{ for prose.into_iter().flatten().map(block) }</div> }
             if let Some(prediction) = open {
                 <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(picked.clone())} act={act.clone()}/>
             } else if let Some((prediction, given)) = reading.given_here(session) {
@@ -376,7 +377,7 @@ fn PuzzlePanel(props: &PuzzleProps) -> Html {
                     <input class="field wide" id="do" ref={line.clone()} type="text" autocomplete="off" autocapitalize="none" spellcheck="false" placeholder={puzzle.allow.first().cloned().unwrap_or_default()}/>
                     <button class="btn" type="submit">{ "Do it" }</button>
                 </form>
-                <p class="under">{ "Allowed: " }{ for puzzle.allow.iter().map(|allowed| html! { <button key={allowed.clone()} class="btn small" onclick={fill(allowed.clone())}><code>{ allowed.clone() }</code></button> }) }</p>
+                <p class="allowed under">{ "Allowed: " }{ for puzzle.allow.iter().map(|allowed| html! { <button key={allowed.clone()} class="btn small" onclick={fill(allowed.clone())}><code>{ allowed.clone() }</code></button> }) }</p>
             }
         </section>
     }

@@ -318,14 +318,6 @@ impl Session {
         parse_statement(text, &names).map_err(|fault| words_of(&fault))
     }
 
-    /// Does something to a broker.
-    ///
-    /// # Errors
-    /// Why it cannot be done.
-    pub fn fault(&mut self, broker: u16, fault: Fault) -> Result<Option<CutNotice>, String> {
-        self.act(&statement_of(broker, fault))
-    }
-
     /// Who leads the partition in view, if somebody does whose process runs.
     pub fn leader(&self) -> Option<BrokerId> {
         let world = self.playback.world();
@@ -349,22 +341,16 @@ impl Session {
         Ok(cut)
     }
 
-    /// Hands one record to the first producer that runs.
-    ///
-    /// # Errors
-    /// Why nothing can be sent.
-    pub fn produce(&mut self) -> Result<Option<CutNotice>, String> {
+    /// One record of the first producer that runs, as a line of the scenario language.
+    pub fn produce_text(&self) -> Option<String> {
         let look = self.look();
-        let producer = look
+        let mut running = look
             .world
             .clients()
-            .find(|(_, client)| client.is_producer() && client.is_running());
-        let Some((id, _)) = producer else {
-            return Err("no producer runs".to_string());
-        };
+            .filter(|(_, client)| client.is_producer() && client.is_running());
+        let (id, _) = running.next()?;
         let topic = &look.world.settings().topic(self.partition.topic).name;
-        let statement = format!("send {} {topic}", look.names.client(id));
-        self.act(&statement)
+        Some(format!("send {} {topic}", look.names.client(id)))
     }
 
     /// Whether there is a producer that could send.
@@ -434,7 +420,7 @@ fn is_time(statement: &Statement) -> bool {
 }
 
 /// A fault as a line of the scenario language.
-fn statement_of(broker: u16, fault: Fault) -> String {
+pub fn fault_text(broker: u16, fault: Fault) -> String {
     match fault {
         Fault::Kill => format!("kill {broker}"),
         Fault::PowerOff => format!("power-off {broker}"),

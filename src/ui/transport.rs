@@ -10,7 +10,7 @@ use crate::ui::icons::icon;
 use crate::ui::view::panels::{Mark, MarkKind};
 
 /// The speeds offered: steps a second, times two.
-pub const SPEEDS: [(u32, &str); 4] = [(1, "½"), (2, "1"), (8, "4"), (40, "20")];
+pub const SPEEDS: [(u32, &str); 4] = [(2, "1"), (4, "2"), (8, "4"), (40, "20")];
 
 /// Properties of the transport.
 #[derive(Properties, PartialEq)]

@@ -95,7 +95,7 @@ pub fn Consumer(props: &ConsumerProps) -> Html {
                         <div class="reader" style={frame.at(position.at)}><span>{ lane.note.to_string() }</span></div>
                     }
                 </div>
-                if lane.position.is_none() { <span class="faint">{ lane.note.to_string() }</span> }
+                if lane.position.is_none() { <span class="nowhere">{ lane.note.to_string() }</span> }
             </div>
         </div>
     }

@@ -13,7 +13,7 @@ use yew::prelude::*;
 
 use crate::ui::act::{Act, Subject, Zoom};
 use crate::ui::icons::icon;
-use crate::ui::view::stage::{PartitionCard, Row, Stage, Window};
+use crate::ui::view::stage::{Flight, Leg, PartitionCard, Row, Stage, Window};
 use broker::Broker;
 use clients::{Consumer, Controller, Producer};
 use flight::Flying;
@@ -108,11 +108,12 @@ pub fn Scene(props: &SceneProps) -> Html {
     let act = frame.act.clone();
     let flights = stage.flights.iter().enumerate().filter_map(|(index, flight)| {
         let (from, to) = (place.line(flight.from)?, place.line(flight.to)?);
-        let twins = stage.flights[..index].iter().filter(|other| {
-            (other.from, other.to) == (flight.from, flight.to) || (other.from, other.to) == (flight.to, flight.from)
-        });
-        let (stack, lane) = (twins.count(), index.min(4));
-        let key = format!("{}/{}", flight.key, matches!(flight.leg, crate::ui::view::stage::Leg::Arriving));
+        // Labels whose middles lie near one another are set below one another.
+        let middle = |flight: &Flight| Some(place.line(flight.from)? + place.line(flight.to)?);
+        let mine = from + to;
+        let near = |flight: &&Flight| middle(flight).is_some_and(|other| other.abs_diff(mine) <= 1);
+        let (stack, lane) = (stage.flights[..index].iter().filter(near).count(), index.min(4));
+        let key = format!("{}/{}", flight.key, matches!(flight.leg, Leg::Arriving));
         Some(html! { <Flying {key} flight={flight.clone()} {from} {to} {lane} {stack} motion={props.motion} step={props.step}/> })
     });
     html! {

@@ -31,13 +31,13 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A record, short enough for a cell: `#7`, or `a7` where several producers send.
+    /// A record, short enough for a cell: `#7`, or `A7` where several producers send.
     pub fn cell(&self, tag: Tag) -> Rc<str> {
         if self.lone_producer {
             return format!("#{}", tag.number).into();
         }
         let initial: String = self.client(tag.client).chars().take(1).collect();
-        format!("{initial}{}", tag.number).into()
+        format!("{}{}", initial.to_uppercase(), tag.number).into()
     }
 
     /// Several records of one batch: `#7`, `#7–#9`.
