@@ -226,8 +226,11 @@ impl Doing<'_> {
     fn is_last_word(&self, sender: BrokerId, message: &Message) -> bool {
         let node = Node::Broker(sender);
         let process = self.world.broker(sender).and_then(|broker| broker.process());
-        let epoch = process.and_then(|process| process.epoch);
-        let of_another_process = matches!(message, Message::Heartbeat(_, beat) if Some(beat.epoch) != epoch);
+        let of_another_process = process.is_some_and(|process| match message {
+            Message::Heartbeat(_, beat) => Some(beat.epoch) != process.epoch,
+            Message::Register(_, registration) => registration.incarnation != process.incarnation,
+            _ => false,
+        });
         of_another_process || !self.world.is_awake(node) || !self.world.model.network.connects(node, Node::Controller)
     }
 
