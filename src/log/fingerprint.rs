@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Collects the canonical encoding of a model, then hashes it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Encoder {
     bytes: Vec<u8>,
 }
@@ -25,9 +25,11 @@ macro_rules! fixed_width {
 }
 
 impl Encoder {
-    /// An empty encoder.
+    /// An empty encoder, with room for an ordinary piece of a model.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            bytes: Vec::with_capacity(512),
+        }
     }
 
     fixed_width! {
@@ -84,6 +86,12 @@ impl Encoder {
     /// Forgets what was written and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
+    }
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::batch::{Batch, Marker, Outcome, increment_sequence};
 use super::errors::{Errors, Refusal};
-use super::fingerprint::{Encoder, Fingerprint};
+use super::fingerprint::{Cached, Encoder, Fingerprint};
+use std::sync::Arc;
 
 /// How many batches of each producer are remembered.
 const BATCHES_TO_RETAIN: usize = 5;
@@ -316,12 +317,82 @@ struct Slot {
     arrival: u64,
 }
 
-/// What a log remembers of its producers.
+/// The producers by id, with what decides their order in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProducerState {
-    entries: BTreeMap<i64, Slot>,
+struct Entries {
+    slots: BTreeMap<i64, Slot>,
     arrivals: u64,
     table_size: u64,
+}
+
+impl Default for Entries {
+    fn default() -> Self {
+        Self {
+            slots: BTreeMap::new(),
+            arrivals: 0,
+            table_size: FIRST_TABLE_SIZE,
+        }
+    }
+}
+
+impl Entries {
+    /// In the order in which Java's `HashMap` walks them.
+    fn in_java_order(&self) -> Vec<(i64, &ProducerEntry)> {
+        let mut all: Vec<_> = self.slots.iter().collect();
+        all.sort_by_key(|(id, slot)| {
+            let bits = **id as u64;
+            (
+                (bits ^ (bits >> 32)) & 0xffff_ffff & (self.table_size - 1),
+                slot.arrival,
+            )
+        });
+        all.into_iter().map(|(id, slot)| (*id, &slot.entry)).collect()
+    }
+
+    fn put(&mut self, id: i64, entry: ProducerEntry) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.entry = entry;
+            return;
+        }
+        self.arrivals += 1;
+        self.slots.insert(
+            id,
+            Slot {
+                entry,
+                arrival: self.arrivals,
+            },
+        );
+        while self.slots.len() as u64 > self.table_size / 4 * 3 {
+            self.table_size *= 2;
+        }
+    }
+}
+
+impl Fingerprint for Entries {
+    fn fingerprint(&self, encoder: &mut Encoder) {
+        encoder.len(self.slots.len());
+        for (id, entry) in self.in_java_order() {
+            encoder.i64(id);
+            encoder.i16(entry.epoch);
+            encoder.i32(entry.coordinator_epoch);
+            encoder.i64(entry.last_timestamp);
+            encoder.option(entry.txn_first_offset, Encoder::i64);
+            encoder.len(entry.batches.len());
+            for batch in &entry.batches {
+                encoder.i32(batch.last_sequence);
+                encoder.i64(batch.last_offset);
+                encoder.i32(batch.offset_delta);
+                encoder.i64(batch.timestamp);
+            }
+        }
+        encoder.u64(self.table_size);
+    }
+}
+
+/// What a log remembers of its producers.
+#[derive(Clone, Debug)]
+pub struct ProducerState {
+    entries: Arc<Cached<Entries>>,
     /// First offset of each open transaction, with its producer.
     ongoing: BTreeMap<i64, i64>,
     /// First offset of each ended transaction whose marker the high watermark has not passed, with the marker's offset.
@@ -341,9 +412,7 @@ impl ProducerState {
     /// A state that knows nothing and covers a log up to an offset.
     pub fn starting_at(offset: i64) -> Self {
         Self {
-            entries: BTreeMap::new(),
-            arrivals: 0,
-            table_size: FIRST_TABLE_SIZE,
+            entries: Arc::default(),
             ongoing: BTreeMap::new(),
             unreplicated: BTreeMap::new(),
             map_end_offset: offset,
@@ -361,25 +430,17 @@ impl ProducerState {
 
     /// What is known of a producer.
     pub fn entry(&self, producer_id: i64) -> Option<&ProducerEntry> {
-        self.entries.get(&producer_id).map(|slot| &slot.entry)
+        self.entries.slots.get(&producer_id).map(|slot| &slot.entry)
     }
 
     /// All producers, by id.
     pub fn entries(&self) -> impl Iterator<Item = (i64, &ProducerEntry)> {
-        self.entries.iter().map(|(id, slot)| (*id, &slot.entry))
+        self.entries.slots.iter().map(|(id, slot)| (*id, &slot.entry))
     }
 
     /// All producers in the order in which Java's `HashMap` walks them, which is that of a snapshot file.
     pub fn entries_in_java_order(&self) -> Vec<(i64, &ProducerEntry)> {
-        let mut all: Vec<_> = self.entries.iter().collect();
-        all.sort_by_key(|(id, slot)| {
-            let bits = **id as u64;
-            (
-                (bits ^ (bits >> 32)) & 0xffff_ffff & (self.table_size - 1),
-                slot.arrival,
-            )
-        });
-        all.into_iter().map(|(id, slot)| (*id, &slot.entry)).collect()
+        self.entries.in_java_order()
     }
 
     /// One past the last offset that this state covers.
@@ -448,13 +509,15 @@ impl ProducerState {
 
     /// Forgets producers that were silent for too long and have no open transaction.
     pub fn expire(&mut self, now_ms: i64, expiration_ms: i64) {
-        self.entries
+        self.entries_mut()
+            .slots
             .retain(|_, slot| !is_expired(&slot.entry, now_ms, expiration_ms));
     }
 
     /// Whether [`expire`](Self::expire) would forget anyone.
     pub fn has_expired(&self, now_ms: i64, expiration_ms: i64) -> bool {
         self.entries
+            .slots
             .values()
             .any(|slot| is_expired(&slot.entry, now_ms, expiration_ms))
     }
@@ -489,31 +552,22 @@ impl ProducerState {
 
     /// Sets what is known of a producer, also from a snapshot.
     pub(crate) fn put(&mut self, id: i64, entry: ProducerEntry) {
-        if let Some(slot) = self.entries.get_mut(&id) {
-            slot.entry = entry;
-            return;
-        }
-        self.arrivals += 1;
-        self.entries.insert(
-            id,
-            Slot {
-                entry,
-                arrival: self.arrivals,
-            },
-        );
-        while self.entries.len() as u64 > self.table_size / 4 * 3 {
-            self.table_size *= 2;
-        }
+        self.entries_mut().put(id, entry);
+    }
+
+    fn entries_mut(&mut self) -> &mut Entries {
+        let entries: &mut Cached<Entries> = Arc::make_mut(&mut self.entries);
+        entries
     }
 
     /// Whether nothing is known of any producer or transaction.
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.unreplicated.is_empty()
+        self.entries.slots.is_empty() && self.unreplicated.is_empty()
     }
 
     /// Forgets every producer and transaction. The table keeps its size, as Java's does.
     pub(crate) fn clear(&mut self) {
-        self.entries.clear();
+        self.entries_mut().slots.clear();
         self.ongoing.clear();
         self.unreplicated.clear();
     }
@@ -559,22 +613,7 @@ impl Analysis {
 
 impl Fingerprint for ProducerState {
     fn fingerprint(&self, encoder: &mut Encoder) {
-        encoder.len(self.entries.len());
-        for (id, entry) in self.entries_in_java_order() {
-            encoder.i64(id);
-            encoder.i16(entry.epoch);
-            encoder.i32(entry.coordinator_epoch);
-            encoder.i64(entry.last_timestamp);
-            encoder.option(entry.txn_first_offset, Encoder::i64);
-            encoder.len(entry.batches.len());
-            for batch in &entry.batches {
-                encoder.i32(batch.last_sequence);
-                encoder.i64(batch.last_offset);
-                encoder.i32(batch.offset_delta);
-                encoder.i64(batch.timestamp);
-            }
-        }
-        encoder.u64(self.table_size);
+        encoder.u128(self.entries.digest());
         for txns in [&self.ongoing, &self.unreplicated] {
             encoder.len(txns.len());
             for (first, second) in txns {

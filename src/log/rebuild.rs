@@ -51,7 +51,7 @@ pub(crate) struct Rebuild<'a> {
 }
 
 /// What is known of producers, and the snapshots of it in the folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ProducerFiles {
     pub(crate) state: Arc<ProducerState>,
     pub(crate) snapshots: Arc<BTreeMap<i64, SnapshotFile>>,

@@ -2,6 +2,7 @@
 
 mod format;
 mod life;
+mod model;
 mod tables;
 
 use super::*;
