@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use highwater::cluster::input::{Destination, Send, Template};
 use highwater::cluster::{BrokerId, ClientId, Input, Setup, Silent, TopicId, World, step};
-use highwater::config::ProducerConfig;
 use highwater::history::History;
 
 fn main() -> ExitCode {
@@ -58,7 +57,7 @@ fn cluster() -> World {
         assignment: replicas,
         config: Vec::new(),
     };
-    let producer = Input::AddProducer("app".into(), Box::new(ProducerConfig::default()));
+    let producer = Input::AddProducer("app".into(), Box::default());
     for input in [topic, producer] {
         step(&mut world, input, &mut Silent).expect("the set-up applies");
     }

@@ -140,7 +140,9 @@ fn truncation_cuts_whole_batches_and_grows_the_indexes_back() {
         ..LogConfig::default()
     };
     let mut rig = Rig::new(config);
-    (0..11).for_each(|n| drop(rig.append(&single("test", n))));
+    for n in 0..11 {
+        rig.append(&single("test", n));
+    }
     let closed = rig.log.segments().next().unwrap();
     assert_eq!(
         (closed.offset_index().len(), closed.offset_index().max_entries()),
@@ -215,7 +217,9 @@ fn fifteen(config: LogConfig, timestamp: i64) -> Rig {
         segment_bytes: 360,
         ..config
     });
-    (0..15).for_each(|_| drop(rig.append(&single("test", timestamp))));
+    for _ in 0..15 {
+        rig.append(&single("test", timestamp));
+    }
     rig.log.set_high_watermark(15);
     rig
 }
@@ -292,7 +296,9 @@ fn retention_stops_at_the_high_watermark() {
         ..LogConfig::default()
     };
     let mut rig = Rig::new(config);
-    (0..100).for_each(|_| drop(rig.append(&single("test", 0))));
+    for _ in 0..100 {
+        rig.append(&single("test", 0));
+    }
     for (high_watermark, start) in [(0, 0), (24, 20), (25, 25), (29, 25), (30, 30), (100, 100)] {
         rig.log.set_high_watermark(high_watermark);
         rig.log.delete_old_segments(&rig.config, 100);
