@@ -4,7 +4,7 @@
 //! Correlation ids, counters of metrics and the numbers of processes decide nothing and are left out.
 
 use crate::cluster::encode::{message, node, partition};
-use crate::cluster::ids::TopicPartition;
+use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::settings::Micros;
 use crate::log::{Encoder, Fingerprint};
 
@@ -26,8 +26,9 @@ impl Broker {
     /// Encodes what depends on the clock, relative to now.
     pub(in crate::cluster) fn encode_times(&self, now: Micros, out: &mut Encoder) {
         let Some(process) = &self.process else { return };
-        for replica in process.replicas.values() {
-            replica.encode_times(now, out);
+        for (tp, replica) in &process.replicas {
+            let idles = |follower| process.idles(*tp, replica.log.log_end_offset(), follower);
+            replica.encode_times(now, process.lag, idles, out);
         }
         for channel in process.channels.values() {
             encode_channel_times(channel, now, out);
@@ -39,6 +40,16 @@ impl Broker {
 }
 
 impl Process {
+    /// Whether a follower that has everything keeps an idle fetch here.
+    fn idles(&self, tp: TopicPartition, log_end: i64, follower: BrokerId) -> bool {
+        let channel = self.channels.get(&Node::Broker(follower));
+        let Some(Serving::Fetch(parked)) = channel.and_then(|channel| channel.serving.as_ref()) else {
+            return false;
+        };
+        let mut parts = parked.request.partitions.iter();
+        parked.wait == Wait::Idle && parts.any(|part| part.partition == tp && part.offset == log_end)
+    }
+
     fn encode(&self, out: &mut Encoder) {
         out.u8(match self.phase {
             Phase::Starting => 0,
@@ -65,6 +76,8 @@ impl Process {
             out.u16(leader.0);
             encode_fetcher(fetcher, out);
         }
+        self.controller.encode(out);
+        out.u8(u8::from(self.directory.1.is_some()));
         out.u8(u8::from(self.alter.in_flight.is_some()));
         for wanted in self.alter.wanted() {
             partition(wanted.partition, out);

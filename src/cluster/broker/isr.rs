@@ -12,7 +12,7 @@ use crate::cluster::rules::Rule;
 use crate::log::Errors;
 
 use super::alter::{InFlight, RETRY};
-use super::process::{Process, millis};
+use super::process::Process;
 use super::replica::{IsrChange, PendingIsr};
 
 impl Process {
@@ -225,7 +225,7 @@ impl Process {
 
     /// Arms the check at which somebody in an ISR would count as lagging; nothing is armed while nobody is behind.
     pub(super) fn arm_lag(&mut self, cx: &mut Cx<'_>) {
-        let lag = millis(cx.settings.broker(self.id).replica_lag_time_max_ms);
+        let lag = self.lag;
         let deadline = self
             .replicas
             .values()

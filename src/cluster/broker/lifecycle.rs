@@ -12,7 +12,7 @@ use crate::cluster::input::ReportDirectory;
 use crate::cluster::message::{Correlation, Heartbeat, HeartbeatAnswer, HeartbeatWant, Message, Registration};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
-use crate::log::Errors;
+use crate::log::{Encoder, Errors};
 
 use super::follower::RECONNECT;
 use super::process::{Phase, Process, millis};
@@ -59,6 +59,22 @@ struct Asked {
 enum Want {
     Register,
     Heartbeat(HeartbeatWant),
+}
+
+impl ControllerLink {
+    /// Encodes what is under way.
+    pub(super) fn encode(&self, out: &mut Encoder) {
+        out.u8(match self.asked.map(|asked| (asked.want, asked.lost)) {
+            None => 0,
+            Some((Want::Register, lost)) => 1 + u8::from(lost),
+            Some((Want::Heartbeat(HeartbeatWant::Unfence), lost)) => 3 + u8::from(lost),
+            Some((Want::Heartbeat(HeartbeatWant::ShutDown), lost)) => 5 + u8::from(lost),
+            Some((Want::Heartbeat(HeartbeatWant::AssignDirectory(_)), lost)) => 7 + u8::from(lost),
+        });
+        out.option(self.refused_at, Encoder::i64);
+        out.u8(u8::from(self.unheard));
+        out.option(self.previous_epoch, Encoder::i64);
+    }
 }
 
 impl Process {

@@ -89,6 +89,8 @@ pub struct Process {
     pub(super) alter: AlterPartitions,
     /// How many ISRs it has shrunk and expanded.
     pub(super) isr_changes: (u64, u64),
+    /// `replica.lag.time.max.ms` in microseconds, beyond which it does not matter how long a follower has lagged.
+    pub(super) lag: Micros,
     /// Timers of the whole broker that are armed: ISR check, retention, checkpoint.
     pub(super) armed: [Option<Micros>; 3],
     next_correlation: Correlation,
@@ -126,6 +128,7 @@ impl Process {
             channels: BTreeMap::new(),
             alter: AlterPartitions::default(),
             isr_changes: (0, 0),
+            lag: 0,
             armed: [None; 3],
             // Answers to the process before this one must not be taken for answers to this one.
             next_correlation: (incarnation as Correlation) << 20,
@@ -137,6 +140,7 @@ impl Process {
     /// Begins to handle something.
     pub(super) fn begin(&mut self, cx: &Cx<'_>) {
         self.ready = cx.now;
+        self.lag = millis(cx.settings.broker(self.id).replica_lag_time_max_ms);
     }
 
     /// Ends to handle something: whoever waited for what it did is looked at, and timers are set anew.
@@ -215,10 +219,9 @@ impl Process {
 
     fn scene_with<'a>(&'a self, cx: &Cx<'_>, tp: TopicPartition, configured: i64) -> Scene<'a> {
         let replicas = self.leading(tp).map_or(1, |leading| leading.remotes.len() + 1);
-        let lag = millis(cx.settings.broker(self.id).replica_lag_time_max_ms);
         Scene {
             now: cx.now,
-            lag,
+            lag: self.lag,
             min_isr: replicas.min(configured.max(0) as usize),
             image: &self.image,
         }

@@ -98,11 +98,12 @@ impl Remote {
         out.option(self.broker_epoch, Encoder::i64);
     }
 
-    /// Encodes how long ago things were.
-    pub(super) fn encode_times(&self, now: Micros, out: &mut Encoder) {
-        let age = |at: Micros| now.saturating_sub(at);
-        out.option(self.last_fetch.map(age), Encoder::u64);
-        out.option(self.last_caught_up.map(age), Encoder::u64);
+    /// Encodes how long ago things were, as far as that can still decide something.
+    pub(super) fn encode_times(&self, now: Micros, lag: Micros, out: &mut Encoder) {
+        let long_ago = lag.saturating_add(1);
+        for at in [self.last_fetch, self.last_caught_up] {
+            out.u64(at.map_or(long_ago, |at| now.saturating_sub(at).min(long_ago)));
+        }
     }
 }
 

@@ -255,11 +255,17 @@ impl Replica {
     }
 
     /// Encodes how long ago things were.
-    pub(super) fn encode_times(&self, now: Micros, out: &mut Encoder) {
+    ///
+    /// Of a follower whose fetch idles here only the phase of its rounds counts, which is encoded with its connection.
+    pub(super) fn encode_times(&self, now: Micros, lag: Micros, idles: impl Fn(BrokerId) -> bool, out: &mut Encoder) {
         out.u64(self.busy_until.saturating_sub(now));
-        out.option(self.dirty_since, |out, since| out.u64(now.saturating_sub(since)));
-        for remote in self.leading().into_iter().flat_map(|leading| leading.remotes.values()) {
-            remote.encode_times(now, out);
+        out.u8(u8::from(self.dirty_since.is_some()));
+        for (id, remote) in self.leading().into_iter().flat_map(|leading| &leading.remotes) {
+            if idles(*id) {
+                out.u64(u64::MAX);
+            } else {
+                remote.encode_times(now, lag, out);
+            }
         }
     }
 }

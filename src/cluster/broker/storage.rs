@@ -214,8 +214,10 @@ impl Process {
         let Some(replica) = self.replica_mut(tp) else { return };
         let config = Arc::clone(&replica.config);
         let from = replica.log.log_start_offset();
+        let active = replica.log.active_segment().base_offset();
         let gone = replica.log.delete_old_segments(&config, now_ms);
         replica.log.write_epochs_if_due();
+        let base = replica.log.active_segment().base_offset();
         let to = replica.log.log_start_offset();
         let Some(last) = gone.last() else { return };
         let rule_of = |reason| match reason {
@@ -223,6 +225,14 @@ impl Process {
             DeletionReason::Size => (Rule::RetentionSize, Expiry::Size),
             DeletionReason::Time => (Rule::RetentionTime, Expiry::Time),
         };
+        if base != active {
+            // Everything had to go, so an empty segment was begun first.
+            cx.say(rule_of(last.reason).0, || What::Rolled {
+                broker,
+                partition: tp,
+                base,
+            });
+        }
         for (at, segment) in gone.iter().enumerate() {
             let (rule, by) = rule_of(segment.reason);
             let base = segment.base_offset;

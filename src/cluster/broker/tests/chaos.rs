@@ -37,19 +37,43 @@ impl Chaos {
         let mut chance = Chance::of(seed, "chaos");
         let mut config = BrokerConfig::default();
         config.set("replica.lag.time.max.ms", "10000").unwrap();
-        let elr = if chance.draw().is_multiple_of(2) { ElrFeature::Off } else { ElrFeature::On };
-        let setup = Setup { seed, elr, brokers: vec![config; 3], ..Setup::default() };
+        let elr = if chance.draw().is_multiple_of(2) {
+            ElrFeature::Off
+        } else {
+            ElrFeature::On
+        };
+        let setup = Setup {
+            seed,
+            elr,
+            brokers: vec![config; 3],
+            ..Setup::default()
+        };
         let partitions = 1 + chance.draw() % 2;
-        let mut chaos = Chaos { world: World::new(setup), events: Vec::new(), chance, disks, partitions };
+        let mut chaos = Chaos {
+            world: World::new(setup),
+            events: Vec::new(),
+            chance,
+            disks,
+            partitions,
+        };
         let replicas = [vec![1, 2, 3], vec![2, 3, 1]];
         let ids = |ids: &Vec<u16>| ids.iter().map(|id| BrokerId(*id)).collect();
         let min_isr = (1 + chaos.pick(2)).to_string();
         let assignment = replicas[..partitions as usize].iter().map(ids).collect();
         let config = vec![("min.insync.replicas".to_owned(), min_isr)];
-        chaos.perform(Input::CreateTopic { name: "t".into(), assignment, config });
+        chaos.perform(Input::CreateTopic {
+            name: "t".into(),
+            assignment,
+            config,
+        });
         for (name, acks, idempotence) in [("safe", "all", "true"), ("fast", "1", "false")] {
             let mut config = ProducerConfig::default();
-            let set = [("acks", acks), ("enable.idempotence", idempotence), ("linger.ms", "0"), ("batch.size", "0")];
+            let set = [
+                ("acks", acks),
+                ("enable.idempotence", idempotence),
+                ("linger.ms", "0"),
+                ("batch.size", "0"),
+            ];
             config.set_all(set).unwrap();
             chaos.perform(Input::AddProducer(name.into(), Box::new(config)));
         }
@@ -66,7 +90,10 @@ impl Chaos {
     }
 
     fn partition(&mut self) -> TopicPartition {
-        TopicPartition { topic: TopicId(0), partition: self.chance.draw() % self.partitions }
+        TopicPartition {
+            topic: TopicId(0),
+            partition: self.chance.draw() % self.partitions,
+        }
     }
 
     fn act(&mut self) -> Input {
@@ -91,8 +118,17 @@ impl Chaos {
             11 => Input::KillController,
             12 => Input::StartController,
             13 if me != other => {
-                let kinds = [MessageKind::Fetch, MessageKind::FetchResponse, MessageKind::AlterPartition];
-                Input::Drop { kind: kinds[self.pick(3) as usize], from: me, to: other, next: 1 }
+                let kinds = [
+                    MessageKind::Fetch,
+                    MessageKind::FetchResponse,
+                    MessageKind::AlterPartition,
+                ];
+                Input::Drop {
+                    kind: kinds[self.pick(3) as usize],
+                    from: me,
+                    to: other,
+                    next: 1,
+                }
             }
             14 => Input::Elect(self.partition(), ElectionType::Preferred),
             _ => {
@@ -118,7 +154,13 @@ impl Chaos {
             for invariant in invariants::ALL {
                 let breakable = matches!(invariant.name, "LogMatching" | "LeaderCompleteness");
                 if self.disks == Disks::Sound || !breakable {
-                    assert_eq!((invariant.check)(&self.world), Ok(()), "{} at {}", invariant.name, self.world.now());
+                    assert_eq!(
+                        (invariant.check)(&self.world),
+                        Ok(()),
+                        "{} at {}",
+                        invariant.name,
+                        self.world.now()
+                    );
                 }
             }
         }
@@ -144,7 +186,10 @@ impl Chaos {
 
     fn everybody_agrees(&mut self) {
         for partition in 0..self.partitions {
-            let tp = TopicPartition { topic: TopicId(0), partition };
+            let tp = TopicPartition {
+                topic: TopicId(0),
+                partition,
+            };
             if self.world.image().leader(tp).is_none() {
                 self.disks = Disks::Lossy;
                 self.perform(Input::Elect(tp, ElectionType::Unclean));
@@ -155,7 +200,10 @@ impl Chaos {
             assert_eq!(isr, 3, "everybody is in sync again");
             let held = |id| {
                 let view = self.world.broker(id)?.replica(tp)?;
-                let batches: Vec<_> = view.batches().map(|b| (b.base_offset(), b.leader_epoch(), b.crc())).collect();
+                let batches: Vec<_> = view
+                    .batches()
+                    .map(|b| (b.base_offset(), b.leader_epoch(), b.crc()))
+                    .collect();
                 Some((view.log_end(), view.high_watermark(), batches))
             };
             assert_eq!(held(BROKERS[0]), held(BROKERS[1]));
@@ -170,7 +218,11 @@ impl Chaos {
     /// The records acknowledged with `acks=all` that the leader's log does not hold.
     fn lost(&self) -> Vec<(Tag, i64)> {
         let acknowledged = self.events.iter().filter_map(|event| match event.what {
-            What::Told { tag, partition: Some(tp), outcome: Outcome::Acked(offset) } => Some((tag, tp, offset)),
+            What::Told {
+                tag,
+                partition: Some(tp),
+                outcome: Outcome::Acked(offset),
+            } => Some((tag, tp, offset)),
             _ => None,
         });
         let held = |tp, offset| {
@@ -178,7 +230,9 @@ impl Chaos {
             self.world.broker(leader)?.replica(tp)?.tag_at(offset)
         };
         let safe = acknowledged.filter(|(tag, ..)| tag.client == ClientId(0));
-        safe.filter(|&(tag, tp, offset)| held(tp, offset) != Some(tag)).map(|(tag, _, offset)| (tag, offset)).collect()
+        safe.filter(|&(tag, tp, offset)| held(tp, offset) != Some(tag))
+            .map(|(tag, _, offset)| (tag, offset))
+            .collect()
     }
 }
 
@@ -220,4 +274,16 @@ fn with_lossy_disks_everybody_agrees_in_the_end() {
 fn without_waiting_for_the_high_watermark_records_are_lost() {
     let rules = Rules::default().without(Rule::AckAll);
     assert!((0..400).any(|seed| !run(seed, Disks::Sound, rules).lost().is_empty()));
+}
+
+/// An idle cluster is the same world after any whole number of rounds.
+#[test]
+fn idle_rounds_leave_the_world_as_it_was() {
+    let mut chaos = Chaos::new(3, Disks::Sound);
+    chaos.run_for(60 * SECOND);
+    let (then, round) = (chaos.world.fingerprint(), 502_000);
+    chaos.run_for(round);
+    assert_eq!(chaos.world.fingerprint(), then);
+    chaos.run_for(round / 2);
+    assert_ne!(chaos.world.fingerprint(), then);
 }
