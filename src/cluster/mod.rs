@@ -1,6 +1,6 @@
 //! The first floor: brokers, controller, network, producers and consumers as one deterministic state machine.
 //!
-//! [`World`] is everything at one instant, [`Input`] what can be done to it, [`step`] the one place where it changes,
+//! [`World`] is everything at one instant, [`Input`] what can be done to it, [`step()`] the one place where it changes,
 //! [`Event`] what happened and by which rule. Brokers, clients and the controller are actors: each changes only itself
 //! and leaves effects, which the world carries out. What it must not know: text, history, screens.
 
