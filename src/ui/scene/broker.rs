@@ -27,6 +27,7 @@ pub fn Broker(props: &BrokerProps) -> Html {
         Health::Paused => "lane broker paused",
         _ => "lane broker",
     };
+    let verb = if row.health.has_process() { "Break" } else { "Start" };
     html! {
         <div {class} style={format!("grid-row:{line}")} role="group" aria-label={spoken(row)} data-testid={format!("broker-{id}")}>
             <div class="who">
@@ -36,8 +37,8 @@ pub fn Broker(props: &BrokerProps) -> Html {
                 </div>
                 <div class={classes!("note", row.cells.iter().any(|cell| cell.standing == Standing::Doomed).then_some("bad"))}>{ row.note.to_string() }</div>
                 <div class="act">
-                    <button class="btn small" id={format!("faults-{id}")} aria-haspopup="dialog" onclick={act.reform(move |_| Act::OpenFaults(id))} aria-label={format!("What can happen to broker {id}")}>
-                        { if row.health.has_process() { "Break" } else { "Start" } }{ icon("down") }
+                    <button class="btn small" id={format!("faults-{id}")} aria-haspopup="dialog" onclick={act.reform(move |_| Act::OpenFaults(id))} aria-label={format!("{verb} broker {id}: what can happen to it")}>
+                        { verb }{ icon("down") }
                     </button>
                 </div>
                 <span class="layer p">{ "process" }</span><span class="layer c">{ "page cache" }</span><span class="layer d">{ "disk" }</span>
