@@ -89,7 +89,10 @@ impl<'a> Names<'a> {
 
     /// A partition's name.
     pub fn partition(&self, at: TopicPartition) -> String {
-        self.world.partition_name(at)
+        match self.world.settings().topics.get(&at.topic) {
+            Some(topic) => format!("{}-{}", topic.name, at.partition),
+            None => "no partition".to_string(),
+        }
     }
 }
 
