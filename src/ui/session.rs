@@ -116,6 +116,9 @@ impl Session {
         if let Stepped::Stopped(line, stop) = session.playback.play_to(usize::MAX) {
             return Err(format!("line {line}: {stop}"));
         }
+        if session.playback.world().partitions().is_empty() {
+            return Err("it creates no topic, so there is nothing to look at".into());
+        }
         session.seek_step(step);
         Ok(session)
     }
