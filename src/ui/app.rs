@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
+use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent};
 use yew::prelude::*;
@@ -119,11 +120,18 @@ fn begin() -> Page {
     if let Some(first) = damages.first() {
         page.notice = Some(Notice::Said(first.as_str().into()));
     }
-    if let Some(kept) = browser::crashed_run() {
-        let resumed = serde_json::from_str(&kept).map_err(|error| error.to_string());
-        if let Err(why) = resumed.and_then(|kept| page.resume(kept)) {
-            let why = format!("the run before the crash cannot be replayed: {why}");
-            page.notice = Some(Notice::Refused(why.into()));
+    if let Some(kept) = browser::crashed_run().and_then(|text| serde_json::from_str::<Value>(&text).ok()) {
+        let scenario = kept["scenario"].as_str().unwrap_or_default();
+        let position = kept["position"].as_u64().unwrap_or_default() as usize;
+        let number = |name: &str| kept[name].as_u64().map(|number| number as usize);
+        let killed = number("killed")
+            .zip(number("killedWho"))
+            .map(|(at, who)| (at, who as u16));
+        let stops = serde_json::from_value(kept["stops"].clone()).unwrap_or_default();
+        if let Err(why) = page.resume(scenario, position, killed, stops) {
+            page.notice = Some(Notice::Refused(
+                format!("the run before the crash cannot be replayed: {why}").into(),
+            ));
         }
     }
     page
@@ -133,9 +141,24 @@ fn begin() -> Page {
 fn keep(page: &Rc<RefCell<Page>>) {
     let page = page.borrow();
     browser::keep(browser::PROGRESS, &page.progress.to_text());
-    if let Some(text) = page.kept().and_then(|kept| serde_json::to_string(&kept).ok()) {
-        browser::keep_run(&text);
-    }
+    let Some(session) = &page.session else { return };
+    let killed = match &page.place {
+        Place::Landing(landing) => landing.killed,
+        _ => None,
+    };
+    let stops = match &page.place {
+        Place::Lesson(reading) => reading.stops_reached(),
+        _ => Vec::new(),
+    };
+    let run = json!({
+        "scenario": session.scenario(),
+        "step": session.step_number(),
+        "position": session.position(),
+        "killed": killed.map(|(at, _)| at),
+        "killedWho": killed.map(|(_, who)| who),
+        "stops": stops,
+    });
+    browser::keep_run(&run.to_string());
 }
 
 fn header(place: &Place, settings: Callback<MouseEvent>, help: Callback<MouseEvent>) -> Html {

@@ -6,8 +6,6 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::cluster::event::{Outcome, What};
 use crate::cluster::{BrokerId, TopicId, TopicPartition};
 use crate::history::CutNotice;
@@ -571,37 +569,26 @@ impl Page {
         }
     }
 
-    /// The run as it stands, for the case that the engine stops.
-    pub fn kept(&self) -> Option<Kept> {
-        let session = self.session.as_ref()?;
-        Some(Kept {
-            scenario: session.scenario(),
-            step: session.step_number(),
-            position: session.position(),
-            killed: match &self.place {
-                Place::Landing(landing) => landing.killed,
-                _ => None,
-            },
-            stops: match &self.place {
-                Place::Lesson(reading) => reading.stops_reached(),
-                _ => Vec::new(),
-            },
-        })
-    }
-
-    /// Goes on from a run that was kept before the engine stopped.
+    /// Goes on from a run that was written down before the engine stopped; in a lesson also from the stops that it had
+    /// reached, each with its position.
     ///
     /// # Errors
-    /// Why its text does not lead there.
-    pub fn resume(&mut self, kept: Kept) -> Result<(), String> {
+    /// Why the text does not lead there.
+    pub fn resume(
+        &mut self,
+        scenario: &str,
+        position: usize,
+        killed: Option<(usize, u16)>,
+        stops: Vec<(usize, usize)>,
+    ) -> Result<(), String> {
         let session = match &mut self.place {
-            Place::Lesson(reading) => match reading.retrace(&kept.scenario, kept.position, kept.stops) {
+            Place::Lesson(reading) => match reading.retrace(scenario, position, stops) {
                 Some(session) => session,
-                None => Session::resumed(&kept.scenario, kept.step)?,
+                None => Session::resumed(scenario, position)?,
             },
             Place::Landing(landing) => {
-                landing.killed = kept.killed;
-                Session::resumed(&kept.scenario, kept.step)?
+                landing.killed = killed;
+                Session::resumed(scenario, position)?
             }
             Place::Lessons | Place::Broken { .. } => return Ok(()),
         };
@@ -610,22 +597,6 @@ impl Page {
         self.jumped();
         Ok(())
     }
-}
-
-/// What is kept of a run: the text that leads to it, and where in it one stood.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Kept {
-    /// The run up to the present, in the scenario language.
-    pub scenario: String,
-    /// The step, as it is numbered on the page.
-    pub step: usize,
-    /// The position in the history.
-    pub position: usize,
-    /// Where the landing's leader was killed, and who it was.
-    pub killed: Option<(usize, u16)>,
-    /// The stops of a lesson that were reached, each with its position.
-    pub stops: Vec<(usize, usize)>,
 }
 
 /// Whether the story since the crash can be told: another leads and has said yes a few times.

@@ -105,21 +105,18 @@ impl Session {
         }
     }
 
-    /// A run that was written down, at one of its steps.
+    /// A run that was written down, at one of its positions.
     ///
     /// # Errors
     /// Why the text does not lead there.
-    pub fn resumed(text: &str, step: usize) -> Result<Session, String> {
+    pub fn resumed(text: &str, position: usize) -> Result<Session, String> {
         let script = parse(text.as_bytes())
             .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
         let mut session = Session::new(script)?;
         if let Stepped::Stopped(line, stop) = session.playback.play_to(usize::MAX) {
             return Err(format!("line {line}: {stop}"));
         }
-        if session.playback.world().partitions().is_empty() {
-            return Err("it creates no topic, so there is nothing to look at".into());
-        }
-        session.seek_step(step);
+        session.seek(position);
         Ok(session)
     }
 
@@ -352,8 +349,8 @@ impl Session {
             .clients()
             .filter(|(_, client)| client.is_producer() && client.is_running());
         let (id, _) = running.next()?;
-        let topic = look.world.settings().topics.get(&self.partition.topic)?;
-        Some(format!("send {} {}", look.names.client(id), topic.name))
+        let topic = &look.world.settings().topic(self.partition.topic).name;
+        Some(format!("send {} {topic}", look.names.client(id)))
     }
 
     /// Whether there is a producer that could send.

@@ -174,7 +174,7 @@ fn a_run_can_be_written_down_and_resumed() {
         page.tick();
     }
     let text = run(&page).scenario();
-    let again = Session::resumed(&text, run(&page).step_number()).expect("it leads to the same place");
+    let again = Session::resumed(&text, run(&page).position()).expect("it leads to the same place");
     assert_eq!(
         again.playback().world().fingerprint(),
         run(&page).playback().world().fingerprint()
@@ -256,45 +256,4 @@ fn a_lesson_file_with_mistakes_names_them_and_the_rest_works() {
     assert!(!faults.is_empty());
     page.visit("#/lesson/02-the-log");
     assert!(matches!(page.place, Place::Lesson(_)));
-}
-
-#[test]
-fn a_crash_is_resumed_wherever_it_was() {
-    let mut page = landed(30);
-    page.perform(Act::KillLeader);
-    page.tick();
-    let kept = page.kept().expect("a run is kept");
-    let mut again = Page::new(Progress::default());
-    again.resume(kept.clone()).expect("it leads to the same place");
-    assert_eq!(again.kept(), Some(kept));
-    assert!(!again.playing);
-
-    let mut lesson = Page::new(Progress::default());
-    lesson.visit("#/lesson/06-the-high-watermark");
-    lesson.perform(Act::Next);
-    for _ in 0..5 {
-        lesson.tick();
-    }
-    let kept = lesson.kept().expect("a run is kept");
-    let mut again = Page::new(Progress::default());
-    again.visit("#/lesson/06-the-high-watermark");
-    again.resume(kept.clone()).expect("it leads to the same place");
-    assert_eq!(again.kept(), Some(kept));
-}
-
-#[test]
-fn a_cluster_without_a_topic_can_be_looked_at() {
-    let mut page = Page::new(Progress::default());
-    let kept = crate::ui::page::Kept {
-        scenario: "brokers 3\n".into(),
-        ..Default::default()
-    };
-    page.resume(kept).expect("it can begin");
-    let look = run(&page).look();
-    let window = Window::place(look.first_offset(), look.last_offset(), 10, None);
-    assert_eq!(rows::rows(&look, window).len(), 3);
-    assert!(lanes::producers(&look, window).is_empty());
-    assert_eq!(wire::partitions(&look).len(), 0);
-    page.perform(Act::Produce);
-    assert_eq!(said(&page), "no producer runs");
 }

@@ -25,10 +25,6 @@ pub fn run() -> Result<ExitCode> {
     tools::wasm_bindgen(&workspace)?;
     tools::wasm_pack(&workspace)?;
     let mut wasm = tools::wasm_tests(&workspace, &browser)?;
-    // wasm-pack knows no profile of the page's name, so the release profile is made to be the page's.
-    wasm.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "s")
-        .env("CARGO_PROFILE_RELEASE_LTO", "fat");
-    wasm.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
     wasm.args(["--release", "--locked", "--", "--ignored", "--nocapture"]);
     table.gather(&mut wasm)?;
 

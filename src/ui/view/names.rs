@@ -89,10 +89,7 @@ impl<'a> Names<'a> {
 
     /// A partition's name.
     pub fn partition(&self, at: TopicPartition) -> String {
-        match self.world.settings().topics.get(&at.topic) {
-            Some(topic) => format!("{}-{}", topic.name, at.partition),
-            None => "no partition".to_string(),
-        }
+        self.world.partition_name(at)
     }
 }
 

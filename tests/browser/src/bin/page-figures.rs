@@ -78,7 +78,7 @@ fn first_paint() -> Result<f64> {
 fn playing_and_paused() -> Result<(f64, f64)> {
     let page = Page::blank(View::WIDE.slowed(SLOWDOWN))?;
     // The page goes on with a run that it finds after a crash, which is a door to any scene.
-    let found = json!({ "scenario": SCENE, "step": 0, "position": 0, "crashed": "figures" });
+    let found = json!({ "scenario": SCENE, "step": 0, "crashed": "figures" });
     page.before_each_document(&format!(
         "sessionStorage['highwater.resume'] ??= JSON.stringify({found})"
     ))?;
