@@ -17,8 +17,9 @@ use super::fingerprint::Cached;
 use super::index::{OffsetIndex, TimeIndex};
 use super::log_file::LogFile;
 use super::rebuild::{ProducerFiles, Rebuild, Reload, SnapshotFile};
-use super::segment::{Segment, TxnIndex};
+use super::segment::Segment;
 use super::state::{EpochFile, Log, State, Watermark};
+use super::txn_index::TxnIndex;
 
 /// What a broker knows of a log beside its folder.
 #[derive(Clone, Debug)]

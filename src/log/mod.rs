@@ -10,6 +10,7 @@ mod batch;
 pub mod checkpoint;
 mod clean;
 mod config;
+mod deleted;
 mod epochs;
 mod errors;
 mod files;
@@ -29,6 +30,9 @@ mod segment;
 pub mod snapshot;
 mod state;
 mod truncate;
+mod txn_index;
+mod unified;
+mod validate;
 mod varint;
 
 pub use append::{AppendOutcome, Appended, Rolled};
@@ -54,11 +58,11 @@ pub use read::{Fetched, FirstBatch, Isolation, OffsetMetadata, TimestampQuery};
 pub use record::{Bytes, Header, HeaderView, MAX_RECORD_OVERHEAD, NO_TIMESTAMP, Record, RecordView};
 pub use retention::{DeletedSegment, DeletionReason};
 pub use rope::{Item, Rope};
-pub use segment::{
-    AbortedTxn, OffsetPosition, RollParams, RollReason, Segment, SegmentFault, TimestampAndOffset, TxnIndex,
-};
-pub use state::{FileInfo, Log, Task};
+pub use segment::{OffsetPosition, RollParams, RollReason, Segment, SegmentFault, TimestampAndOffset};
+pub use state::{Log, Task};
 pub use truncate::Truncated;
+pub use txn_index::{AbortedTxn, TxnIndex};
+pub use unified::FileInfo;
 
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,9 @@
 
 use super::batch::Batch;
 use super::errors::{Errors, Refusal};
-use super::segment::{AbortedTxn, Segment, TimestampAndOffset, known_epoch};
+use super::segment::{Segment, TimestampAndOffset, known_epoch};
 use super::state::{Log, State, Watermark};
+use super::txn_index::AbortedTxn;
 
 /// How far a reader may see (`FetchIsolation`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,9 @@ use super::config::LogConfig;
 use super::files::{Extent, File};
 use super::producers::{CompletedTxn, Origin, ProducerState, Verdict};
 use super::record::Bytes;
-use super::segment::{AbortedTxn, Segment};
+use super::segment::Segment;
 use super::snapshot;
+use super::txn_index::AbortedTxn;
 
 /// A producer snapshot file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,147 +1,17 @@
 //! A segment: one stretch of a log with its files.
 //!
-//! Mirrors `LogSegment` and `TransactionIndex`. A segment knows its base offset, its `.log` file and the indexes
+//! Mirrors `LogSegment`. A segment knows its base offset, its `.log` file and the indexes
 //! beside it, and decides when an index entry is due and when the next segment is.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::batch::Batch;
 use super::config::LogConfig;
-use super::files::{Extent, File};
 use super::fingerprint::{Encoder, Fingerprint};
 use super::index::{OffsetIndex, TimeIndex, WhenFull};
 use super::log_file::{LogFile, Placed};
 use super::record::NO_TIMESTAMP;
-
-/// An entry of the `.txnindex` file: a transaction that was aborted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AbortedTxn {
-    /// Whose transaction it was.
-    pub producer_id: i64,
-    /// The offset of its first record.
-    pub first_offset: i64,
-    /// The offset of its marker.
-    pub last_offset: i64,
-    /// The last stable offset once it was gone.
-    pub last_stable_offset: i64,
-}
-
-impl AbortedTxn {
-    /// The bytes of one entry.
-    pub const SIZE: usize = 34;
-
-    fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[0, 0]);
-        for field in [
-            self.producer_id,
-            self.first_offset,
-            self.last_offset,
-            self.last_stable_offset,
-        ] {
-            out.extend_from_slice(&field.to_be_bytes());
-        }
-    }
-
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let field = |index: usize| -> Option<i64> {
-            Some(i64::from_be_bytes(
-                bytes.get(2 + 8 * index..10 + 8 * index)?.try_into().ok()?,
-            ))
-        };
-        let version = i16::from_be_bytes(bytes.get(..2)?.try_into().ok()?);
-        (version == 0).then_some(())?;
-        Some(Self {
-            producer_id: field(0)?,
-            first_offset: field(1)?,
-            last_offset: field(2)?,
-            last_stable_offset: field(3)?,
-        })
-    }
-}
-
-/// The `.txnindex` file of a segment; it comes into being with its first entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TxnIndex {
-    file: Option<TxnFile>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct TxnFile {
-    entries: Arc<Vec<AbortedTxn>>,
-    /// What follows the last readable entry.
-    tail: Arc<[u8]>,
-    flushed: Option<u64>,
-}
-
-impl TxnIndex {
-    /// An index as its file has it.
-    pub fn open(file: &File) -> Self {
-        let bytes = file.to_bytes();
-        let entries: Vec<_> = bytes.chunks(AbortedTxn::SIZE).map_while(AbortedTxn::read).collect();
-        let tail = bytes[entries.len() * AbortedTxn::SIZE..].into();
-        Self {
-            file: Some(TxnFile {
-                entries: Arc::new(entries),
-                tail,
-                flushed: file.flushed(),
-            }),
-        }
-    }
-
-    /// The file, if there is one.
-    pub fn to_file(&self, modified_ms: i64) -> Option<File> {
-        let file = self.file.as_ref()?;
-        let mut bytes = Vec::new();
-        file.entries.iter().for_each(|entry| entry.write(&mut bytes));
-        let extents = vec![Extent::Bytes(bytes.into()), Extent::Bytes(Arc::clone(&file.tail))];
-        Some(File::new(extents, file.flushed, modified_ms))
-    }
-
-    /// The aborted transactions, in the order of their markers.
-    pub fn entries(&self) -> &[AbortedTxn] {
-        self.file.as_ref().map_or(&[], |file| &file.entries)
-    }
-
-    /// Whether every entry is readable and lies in this segment, in order (`TransactionIndex.sanityCheck`).
-    pub fn is_sound(&self, base_offset: i64) -> bool {
-        let Some(file) = &self.file else { return true };
-        file.tail.is_empty() && file.entries.iter().all(|entry| entry.last_offset >= base_offset)
-    }
-
-    /// Adds an entry.
-    pub fn append(&mut self, entry: AbortedTxn) {
-        let file = self.file.get_or_insert_default();
-        Arc::make_mut(&mut file.entries).push(entry);
-    }
-
-    /// Empties the file, if there is one.
-    pub fn reset(&mut self) {
-        if let Some(file) = &mut self.file {
-            *file = TxnFile {
-                flushed: file.flushed.map(|_| 0),
-                ..TxnFile::default()
-            };
-        }
-    }
-
-    /// Drops the transactions whose marker lies at or above an offset.
-    pub fn truncate_to(&mut self, offset: i64) {
-        if self.entries().iter().any(|entry| entry.last_offset >= offset)
-            && let Some(file) = &mut self.file
-        {
-            Arc::make_mut(&mut file.entries).retain(|entry| entry.last_offset < offset);
-            let length = (file.entries.len() * AbortedTxn::SIZE) as u64;
-            file.flushed = file.flushed.map(|flushed| flushed.min(length));
-        }
-    }
-
-    fn flush(&mut self) {
-        if let Some(file) = &mut self.file {
-            file.flushed = Some((file.entries.len() * AbortedTxn::SIZE + file.tail.len()) as u64);
-        }
-    }
-}
+use super::txn_index::TxnIndex;
 
 /// Where a batch lies that a look-up found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::super::record::Bytes;
 use super::super::segment::Segment;
-use super::super::segment::TxnIndex;
+use super::super::txn_index::TxnIndex;
 use super::transactions::CleanedTransactions;
 
 /// Whether the map can take more.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::batch::{Batch, Outcome};
-use super::super::segment::{AbortedTxn, TxnIndex};
+use super::super::txn_index::{AbortedTxn, TxnIndex};
 
 /// An aborted transaction whose records are being passed.
 struct Ongoing {

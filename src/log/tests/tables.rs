@@ -46,7 +46,8 @@ fn of_interval(index_interval_bytes: i32) -> LogConfig {
 #[test]
 fn a_read_begins_at_the_batch_that_holds_the_offset() {
     // (batches as base offset and number of records, offset asked for, offset found)
-    let cases: [(&[(i64, usize)], i64, i64); 4] = [
+    type Batches<'a> = &'a [(i64, usize)];
+    let cases: [(Batches, i64, i64); 4] = [
         (&[(50, 4)], 52, 50),
         (&[(50, 4)], 41, 50),
         (&[(50, 2), (60, 2)], 55, 60),
@@ -70,8 +71,9 @@ fn a_read_begins_at_the_batch_that_holds_the_offset() {
 #[test]
 fn an_index_entry_is_decided_batch_by_batch() {
     // (interval, bytes and timestamp of each batch, offset entries, time entries)
+    type Batches<'a> = &'a [(usize, i64)];
     type Entries<'a> = (&'a [(i64, i32)], &'a [(i64, i64)]);
-    let cases: [(i32, &[(usize, i64)], Entries); 4] = [
+    let cases: [(i32, Batches, Entries); 4] = [
         (
             1,
             &[(72, 0), (72, 1), (72, 2)],

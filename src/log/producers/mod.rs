@@ -1,21 +1,25 @@
 //! What a log remembers of each producer, to refuse duplicates and gaps.
 //!
-//! Mirrors `ProducerStateManager`, `ProducerStateEntry` and `ProducerAppendInfo`: per producer id the epoch, the
+//! Mirrors `ProducerStateManager`: per producer id the epoch, the
 //! last five batches and the open transaction. A batch is first *analysed* against this state and only applied when
 //! the whole append has been accepted.
 //!
 //! Deliberately absent: transaction verification (`VerificationGuard`), which is a conversation between broker and
 //! coordinator and leaves nothing in the log.
 
-use std::collections::{BTreeMap, VecDeque};
+mod append;
+mod entry;
 
-use super::batch::{Batch, Marker, Outcome, increment_sequence};
-use super::errors::{Errors, Refusal};
-use super::fingerprint::{Cached, Encoder, Fingerprint};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How many batches of each producer are remembered.
-const BATCHES_TO_RETAIN: usize = 5;
+use super::batch::Batch;
+use super::errors::Refusal;
+use super::fingerprint::{Cached, Encoder, Fingerprint};
+
+pub use append::CompletedTxn;
+pub(crate) use append::{Analysis, Verdict};
+pub use entry::{BatchMetadata, ProducerEntry};
 
 /// Java's first table size of a `HashMap`, which decides the order of a snapshot's entries.
 const FIRST_TABLE_SIZE: u64 = 16;
@@ -60,254 +64,6 @@ pub enum TransactionVersion {
     V1,
     /// The marker carries an epoch one higher (KIP-890).
     V2,
-}
-
-/// One remembered batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BatchMetadata {
-    /// The sequence of its last record.
-    pub last_sequence: i32,
-    /// The offset of its last record.
-    pub last_offset: i64,
-    /// Last offset minus first.
-    pub offset_delta: i32,
-    /// Its greatest timestamp.
-    pub timestamp: i64,
-}
-
-impl BatchMetadata {
-    /// The sequence of its first record.
-    pub fn first_sequence(&self) -> i32 {
-        if self.last_sequence < self.offset_delta {
-            // The sequence wrapped inside the batch.
-            i32::MAX - (self.offset_delta - self.last_sequence) + 1
-        } else {
-            self.last_sequence - self.offset_delta
-        }
-    }
-
-    /// The offset of its first record.
-    pub fn first_offset(&self) -> i64 {
-        self.last_offset - i64::from(self.offset_delta)
-    }
-}
-
-/// What is remembered of one producer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProducerEntry {
-    /// The last epoch; −1 when nothing is known yet.
-    pub epoch: i16,
-    /// The last batches, oldest first; none after a marker that bumped the epoch.
-    pub batches: VecDeque<BatchMetadata>,
-    /// The epoch of the coordinator that wrote the last marker, −1 if none did.
-    pub coordinator_epoch: i32,
-    /// The timestamp of the last batch or marker.
-    pub last_timestamp: i64,
-    /// Where the open transaction begins.
-    pub txn_first_offset: Option<i64>,
-}
-
-impl ProducerEntry {
-    fn unknown() -> Self {
-        Self {
-            epoch: -1,
-            batches: VecDeque::new(),
-            coordinator_epoch: -1,
-            last_timestamp: -1,
-            txn_first_offset: None,
-        }
-    }
-
-    /// The sequence of the last record, −1 if no batch is remembered.
-    pub fn last_sequence(&self) -> i32 {
-        self.batches.back().map_or(-1, |batch| batch.last_sequence)
-    }
-
-    /// The offset of the last record, −1 if no batch is remembered.
-    pub fn last_data_offset(&self) -> i64 {
-        self.batches.back().map_or(-1, |batch| batch.last_offset)
-    }
-
-    fn set_epoch(&mut self, epoch: i16) {
-        if self.epoch != epoch {
-            self.batches.clear();
-            self.epoch = epoch;
-        }
-    }
-
-    fn remember(&mut self, batch: BatchMetadata) {
-        if self.batches.len() == BATCHES_TO_RETAIN {
-            self.batches.pop_front();
-        }
-        self.batches.push_back(batch);
-    }
-
-    /// The remembered batch that this one repeats: same epoch, exactly the same sequences.
-    fn duplicate_of(&self, batch: &Batch) -> Option<BatchMetadata> {
-        if batch.producer_epoch() != self.epoch {
-            return None;
-        }
-        let sequences = (batch.base_sequence(), batch.last_sequence());
-        self.batches
-            .iter()
-            .copied()
-            .find(|known| (known.first_sequence(), known.last_sequence) == sequences)
-    }
-}
-
-/// A transaction that a marker has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CompletedTxn {
-    /// Whose transaction it was.
-    pub producer_id: i64,
-    /// Where it began.
-    pub first_offset: i64,
-    /// The offset of the marker.
-    pub last_offset: i64,
-    /// How it ended.
-    pub outcome: Outcome,
-}
-
-/// What one append does to one producer (`ProducerAppendInfo`).
-#[derive(Clone, Debug)]
-struct AppendInfo {
-    before: ProducerEntry,
-    after: ProducerEntry,
-    started: Vec<i64>,
-}
-
-impl AppendInfo {
-    /// Checks a batch and notes what it changes.
-    fn append(&mut self, batch: &Batch, origin: Origin) -> Result<Option<CompletedTxn>, Refusal> {
-        if !batch.is_control() {
-            self.append_data(batch, origin)?;
-            return Ok(None);
-        }
-        // An empty control batch is what a cleaner leaves of a whole transaction: nothing to note.
-        match (batch.marker(), batch.records().next()) {
-            (Some(marker), Some(record)) => self.append_marker(batch, marker, record.timestamp, origin),
-            _ => Ok(None),
-        }
-    }
-
-    fn append_data(&mut self, batch: &Batch, origin: Origin) -> Result<(), Refusal> {
-        if batch.producer_epoch() < self.after.epoch && origin != Origin::Replication {
-            return Err(self.stale_epoch(batch));
-        }
-        if origin.checks(Check::Sequences) {
-            self.check_sequence(batch)?;
-        }
-        self.after.set_epoch(batch.producer_epoch());
-        self.after.remember(BatchMetadata {
-            last_sequence: batch.last_sequence(),
-            last_offset: batch.last_offset(),
-            offset_delta: batch.last_offset_delta(),
-            timestamp: batch.max_timestamp(),
-        });
-        self.after.last_timestamp = batch.max_timestamp();
-        match (self.after.txn_first_offset, batch.is_transactional()) {
-            (Some(first), false) => Err(Refusal::new(
-                Errors::InvalidTxnState,
-                format!(
-                    "the producer's transaction that began at offset {first} is open, so only transactional batches may follow"
-                ),
-            )),
-            (None, true) => {
-                self.after.txn_first_offset = Some(batch.base_offset());
-                self.started.push(batch.base_offset());
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn stale_epoch(&self, batch: &Batch) -> Refusal {
-        Refusal::new(
-            Errors::InvalidProducerEpoch,
-            format!(
-                "the producer's epoch {} is older than the last seen, {}",
-                batch.producer_epoch(),
-                self.after.epoch
-            ),
-        )
-    }
-
-    fn check_sequence(&self, batch: &Batch) -> Result<(), Refusal> {
-        let found = batch.base_sequence();
-        // A producer nobody knows may start anywhere: its records may have been deleted.
-        let expected = if self.before.epoch == -1 {
-            found
-        } else if batch.producer_epoch() != self.after.epoch {
-            0
-        } else {
-            increment_sequence(self.after.last_sequence(), 1)
-        };
-        if found == expected {
-            return Ok(());
-        }
-        Err(Refusal::new(
-            Errors::OutOfOrderSequenceNumber,
-            format!("the batch begins with sequence {found}, expected {expected}"),
-        ))
-    }
-
-    fn append_marker(
-        &mut self,
-        batch: &Batch,
-        marker: Marker,
-        timestamp: i64,
-        origin: Origin,
-    ) -> Result<Option<CompletedTxn>, Refusal> {
-        let epoch = batch.producer_epoch();
-        let fenced = match origin {
-            Origin::Replication => false,
-            Origin::Client | Origin::ClientWithout(_) | Origin::Coordinator(TransactionVersion::V1) => {
-                epoch < self.after.epoch
-            }
-            // Equal is a marker that was written already: harmless once its transaction has ended.
-            Origin::Coordinator(TransactionVersion::V2) => {
-                epoch < self.after.epoch || (epoch == self.after.epoch && self.after.txn_first_offset.is_some())
-            }
-        };
-        if fenced {
-            return Err(self.stale_epoch(batch));
-        }
-        if self.after.coordinator_epoch > marker.coordinator_epoch && origin != Origin::Replication {
-            return Err(Refusal::new(
-                Errors::TransactionCoordinatorFenced,
-                format!(
-                    "the coordinator epoch {} is older than the last seen, {}",
-                    marker.coordinator_epoch, self.after.coordinator_epoch
-                ),
-            ));
-        }
-        let completed = self.after.txn_first_offset.map(|first_offset| CompletedTxn {
-            producer_id: batch.producer_id(),
-            first_offset,
-            last_offset: batch.base_offset(),
-            outcome: marker.outcome,
-        });
-        self.after.set_epoch(epoch);
-        self.after.coordinator_epoch = marker.coordinator_epoch;
-        self.after.txn_first_offset = None;
-        self.after.last_timestamp = timestamp;
-        Ok(completed)
-    }
-}
-
-/// What an append does to the producers, found before anything is written.
-#[derive(Debug, Default)]
-pub(crate) struct Analysis {
-    updates: Vec<(i64, AppendInfo)>,
-    pub(crate) completed: Vec<CompletedTxn>,
-}
-
-/// What an analysis says.
-pub(crate) enum Verdict {
-    /// Append, then apply.
-    Append(Analysis),
-    /// The batch is here already.
-    Duplicate(BatchMetadata),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -590,25 +346,6 @@ impl ProducerState {
 
 fn is_expired(entry: &ProducerEntry, now_ms: i64, expiration_ms: i64) -> bool {
     entry.txn_first_offset.is_none() && now_ms.wrapping_sub(entry.last_timestamp) >= expiration_ms
-}
-
-impl Analysis {
-    /// The index of a producer's update, begun with what the log knows of it.
-    fn update_of(&mut self, id: i64, state: &ProducerState) -> usize {
-        if let Some(index) = self.updates.iter().position(|(known, _)| *known == id) {
-            return index;
-        }
-        let before = state.entry(id).cloned().unwrap_or_else(ProducerEntry::unknown);
-        self.updates.push((
-            id,
-            AppendInfo {
-                after: before.clone(),
-                before,
-                started: Vec::new(),
-            },
-        ));
-        self.updates.len() - 1
-    }
 }
 
 impl Fingerprint for ProducerState {
