@@ -12,3 +12,4 @@ pub mod lesson;
 pub mod log;
 pub mod scenario;
 pub mod ui;
+pub mod wal;
