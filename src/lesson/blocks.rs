@@ -1,4 +1,4 @@
-//! The fenced blocks of a lesson: scene, caption, predict, check, puzzle, real. Their own grammar is read here; the
+//! The fenced blocks of a lesson: scene, store, caption, predict, check, puzzle, real. Their own grammar is read here; the
 //! statements within them stay text, each with its line, and are read in [`compile`](super::compile).
 
 use super::fault::Fault;
@@ -11,7 +11,7 @@ use crate::config::nearest;
 pub const CAPTION_WORDS: usize = 25;
 
 /// The words that begin a fenced block of the format.
-pub const KINDS: [&str; 6] = ["scene", "caption", "predict", "check", "puzzle", "real"];
+pub const KINDS: [&str; 7] = ["scene", "store", "caption", "predict", "check", "puzzle", "real"];
 
 /// Text of the scenario language and the line it stands on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,13 @@ pub struct Written {
 pub enum RawBlock {
     /// `scene NAME`.
     Scene {
+        /// Its name.
+        name: String,
+        /// Its lines, `# step` comments among them.
+        lines: Vec<Written>,
+    },
+    /// `store NAME`.
+    Store {
         /// Its name.
         name: String,
         /// Its lines, `# step` comments among them.
@@ -119,7 +126,7 @@ pub fn parse(head: &str, content: &str, line: u32, faults: &mut Vec<Fault>) -> O
     let mut words = head.split_whitespace();
     let (kind, name, rest) = (words.next().unwrap_or_default(), words.next(), words.next());
     let lines = lines_of(content, line);
-    if KINDS.contains(&kind) && (rest.is_some() || name.is_some() && !matches!(kind, "scene" | "predict")) {
+    if KINDS.contains(&kind) && (rest.is_some() || name.is_some() && !matches!(kind, "scene" | "store" | "predict")) {
         faults.push(Fault::new(
             fence,
             format!("'{head}' says too much"),
@@ -129,6 +136,7 @@ pub fn parse(head: &str, content: &str, line: u32, faults: &mut Vec<Fault>) -> O
     }
     let parsed = match kind {
         "scene" => named(name, kind, fence).map(|name| RawBlock::Scene { name, lines }),
+        "store" => named(name, kind, fence).map(|name| RawBlock::Store { name, lines }),
         "caption" => caption(&lines, fence),
         "predict" => named(name, kind, fence)
             .and_then(|name| prediction(name, &lines, fence))
@@ -266,7 +274,7 @@ fn prediction(name: String, lines: &[Written], fence: u32) -> Result<RawPredicti
         }
         match keyed(&line) {
             Some(("ask", text)) if !text.is_empty() => ask = Some(text.to_string()),
-            Some(("click", "records")) => click = Some(()),
+            Some(("click", "records" | "moments")) => click = Some(()),
             Some(("slider", range)) => slider = Some(slider_range(range, line.line)?),
             Some(("answer", subject)) => {
                 answer = Some(Written {

@@ -1,17 +1,23 @@
 //! Reads the statements within a lesson's blocks and puts the lesson together: runs, stops, and what stands at each.
 //!
-//! A *run* is one world: it begins with a scene that begins with `brokers`, and later scenes go on with it. A *stop* is a
+//! A *run* is one world: a cluster begins with a scene that begins with `brokers`, a pair of page stores with a `store`
+//! block that begins with `accounts`, and later blocks of the same kind go on with it. A *stop* is a
 //! moment of a run at which the reader's *next* halts: at each `# step` of a scene and at its end. Captions, checks,
 //! predictions and the puzzle belong to the stop before them; a prediction is settled at the end of the scene behind it.
+
+use std::fmt;
+use std::ops::ControlFlow;
 
 use super::blocks::{CaptionPiece, RawBlock, RawKind, RawOption, RawPrediction, RawPuzzle, Written};
 use super::fault::Fault;
 use super::front::Front;
 use super::markdown::{Block, Piece};
 use super::misconception::Misconception;
+use super::stores::{self, StoreRun};
 use super::{blocks, front, markdown};
 use crate::scenario::ast::{Expectation, Line, Statement, Subject};
 use crate::scenario::{Names, parse_statement};
+use crate::wal;
 
 /// Most predictions of a lesson.
 const PREDICTIONS: usize = 4;
@@ -29,11 +35,93 @@ pub struct Lesson {
     pub stops: Vec<Stop>,
 }
 
-/// The statements of one world, from its `brokers` on.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Run {
-    /// All statements of its scenes.
-    pub lines: Vec<Line>,
+/// The statements of one world, of all its blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Run {
+    /// A cluster, from its `brokers` on.
+    Cluster(Vec<Line>),
+    /// Page stores, from their `accounts` on.
+    Stores(StoreRun),
+}
+
+impl Run {
+    /// How many statements it has; `accounts` is none of them.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Run::Cluster(lines) => lines.len(),
+            Run::Stores(run) => run.acts.len(),
+        }
+    }
+
+    /// The line of its first statement, or 0.
+    pub(super) fn first_line(&self) -> u32 {
+        match self {
+            Run::Cluster(lines) => lines.first().map_or(0, |line| line.number),
+            Run::Stores(run) => run.acts.first().map_or(0, |(line, _)| *line),
+        }
+    }
+
+    /// This run up to a stop, with a solution behind it; nothing if the two are of different kinds.
+    pub(super) fn solved_from(&self, done: usize, solution: &Run) -> Option<Run> {
+        match (self, solution) {
+            (Run::Cluster(lines), Run::Cluster(more)) => {
+                Some(Run::Cluster(lines.iter().take(done).chain(more).cloned().collect()))
+            }
+            (Run::Stores(run), Run::Stores(more)) => Some(Run::Stores(StoreRun {
+                accounts: run.accounts.clone(),
+                acts: run.acts.iter().take(done).chain(&more.acts).cloned().collect(),
+            })),
+            _ => None,
+        }
+    }
+
+    /// How many of its statements count as acts.
+    fn acts(&self) -> usize {
+        match self {
+            Run::Cluster(lines) => lines.iter().filter(|line| is_act(&line.statement)).count(),
+            Run::Stores(run) => run
+                .acts
+                .iter()
+                .filter(|(_, act)| !matches!(act, wal::Act::Step(_)))
+                .count(),
+        }
+    }
+}
+
+/// What is looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum About {
+    /// Something of a cluster.
+    Cluster(Subject),
+    /// Something of the page stores.
+    Stores(stores::Subject),
+}
+
+/// What must hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// For a cluster.
+    Cluster(Expectation),
+    /// For the page stores.
+    Stores(stores::Expectation),
+}
+
+impl Condition {
+    fn about(self) -> About {
+        match self {
+            Condition::Cluster(expectation) => About::Cluster(expectation.subject),
+            Condition::Stores(expectation) => About::Stores(expectation.subject),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Cluster(expectation) => expectation.fmt(f),
+            Condition::Stores(expectation) => expectation.fmt(f),
+        }
+    }
 }
 
 /// A moment at which *next* halts.
@@ -75,7 +163,7 @@ pub enum Part {
         /// Which stop.
         stop: usize,
         /// The expectations, each with its line.
-        expect: Vec<(u32, Expectation)>,
+        expect: Vec<(u32, Condition)>,
     },
     /// The closing puzzle.
     Puzzle(Puzzle),
@@ -89,7 +177,7 @@ pub enum Words {
     /// As it stands.
     Text(String),
     /// The value of this subject at the stop.
-    Value(Subject),
+    Value(About),
 }
 
 /// A question that the run answers.
@@ -114,8 +202,8 @@ pub struct Prediction {
 pub enum Kind {
     /// By choosing one of these.
     Options(Vec<Choice>),
-    /// By clicking records: right are the offsets that the subject names.
-    Click(Subject),
+    /// By clicking records or moments: right are those that the subject names.
+    Click(About),
     /// By a slider; right is the subject's value.
     Slider {
         /// In which unit.
@@ -125,7 +213,7 @@ pub enum Kind {
         /// The most.
         to: i64,
         /// What is right.
-        answer: Subject,
+        answer: About,
     },
 }
 
@@ -137,7 +225,7 @@ pub struct Choice {
     /// The belief that leads to it.
     pub misconception: Option<Misconception>,
     /// What must hold for it to be right; without it, it is never right.
-    pub when: Option<Expectation>,
+    pub when: Option<Condition>,
 }
 
 /// The closing puzzle.
@@ -148,13 +236,13 @@ pub struct Puzzle {
     /// The stop at which it begins.
     pub stop: usize,
     /// What must hold in the end, as written and as read.
-    pub goals: Vec<(String, Expectation)>,
+    pub goals: Vec<(String, Condition)>,
     /// How an act may begin, word by word.
     pub allow: Vec<String>,
     /// The number of acts of the shortest solution known.
     pub par: u32,
     /// That solution.
-    pub solution: Vec<Line>,
+    pub solution: Run,
 }
 
 impl Puzzle {
@@ -263,7 +351,8 @@ impl<'f> Compiler<'f> {
 
     fn block(&mut self, block: RawBlock, line: u32) {
         match block {
-            RawBlock::Scene { name, lines } => self.scene(name, &lines, line),
+            RawBlock::Scene { name, lines } => self.scene(name, &lines, line, Self::scene_line),
+            RawBlock::Store { name, lines } => self.scene(name, &lines, line, Self::store_line),
             RawBlock::Caption(pieces, line) => {
                 if let Some(stop) = self.stop(line, "caption") {
                     let words = pieces.into_iter().filter_map(|piece| self.words(piece)).collect();
@@ -295,7 +384,15 @@ impl<'f> Compiler<'f> {
         stop
     }
 
-    fn scene(&mut self, name: String, lines: &[Written], line: u32) {
+    /// A scene, of either kind. `take` reads one of its statements, given whether it is the first, and says whether to go
+    /// on.
+    fn scene(
+        &mut self,
+        name: String,
+        lines: &[Written],
+        line: u32,
+        take: fn(&mut Self, &Written, Place) -> ControlFlow<()>,
+    ) {
         if self.lesson.stops.iter().any(|stop| stop.scene == name) {
             self.faults.push(Fault::new(
                 line,
@@ -310,23 +407,11 @@ impl<'f> Compiler<'f> {
             if text == "# step" && begun {
                 self.halt(&name);
             } else if !text.is_empty() && !text.starts_with('#') {
-                if !begun && begins_a_world(text) {
-                    self.lesson.runs.push(Run::default());
-                    self.names = Names::default();
-                } else if self.lesson.runs.is_empty() {
-                    let remedy = "begin the lesson's first scene with 'brokers N'";
-                    self.faults
-                        .push(Fault::new(written.line, "there is no world yet", remedy));
+                let place = if begun { Place::Within } else { Place::First };
+                if take(self, written, place).is_break() {
                     return;
                 }
                 begun = true;
-                if let Some(line) = self.statement(written) {
-                    self.lesson
-                        .runs
-                        .last_mut()
-                        .into_iter()
-                        .for_each(|run| run.lines.push(line.clone()));
-                }
             }
         }
         if !begun {
@@ -343,12 +428,63 @@ impl<'f> Compiler<'f> {
         self.settle(last);
     }
 
+    /// A statement of a cluster's scene.
+    fn scene_line(&mut self, written: &Written, place: Place) -> ControlFlow<()> {
+        if place == Place::First && begins_a_world(written.text.trim()) {
+            self.lesson.runs.push(Run::Cluster(Vec::new()));
+            self.names = Names::default();
+        } else if !matches!(self.lesson.runs.last(), Some(Run::Cluster(_))) {
+            let remedy = "begin the lesson's first scene with 'brokers N'";
+            self.faults
+                .push(Fault::new(written.line, "there is no world yet", remedy));
+            return ControlFlow::Break(());
+        }
+        let line = self.statement(written);
+        if let Some(Run::Cluster(lines)) = self.lesson.runs.last_mut() {
+            lines.extend(line);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A statement of a `store` block.
+    fn store_line(&mut self, written: &Written, place: Place) -> ControlFlow<()> {
+        let statement = match stores::statement(&written.text, written.line) {
+            Ok(statement) => statement,
+            Err(fault) => {
+                self.faults.push(fault);
+                return ControlFlow::Continue(());
+            }
+        };
+        match (statement, place, self.lesson.runs.last_mut()) {
+            (stores::Statement::Accounts(accounts), Place::First, _) => {
+                let acts = Vec::new();
+                self.lesson.runs.push(Run::Stores(StoreRun { accounts, acts }));
+            }
+            (stores::Statement::Act(act), _, Some(Run::Stores(run))) => run.acts.push((written.line, act)),
+            (statement, ..) => {
+                let (wrong, remedy) = match statement {
+                    stores::Statement::Accounts(_) => (
+                        "the stores of this block have begun",
+                        "put 'accounts' first, or into a block of its own",
+                    ),
+                    stores::Statement::Act(_) => (
+                        "there are no stores yet",
+                        "begin the first store block with 'accounts NAME=BALANCE NAME=BALANCE'",
+                    ),
+                };
+                self.faults.push(Fault::new(written.line, wrong, remedy));
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     /// *Next* halts here, unless it does so already.
     fn halt(&mut self, scene: &str) {
         let Some(run) = self.lesson.runs.len().checked_sub(1) else {
             return;
         };
-        let done = self.lesson.runs[run].lines.len();
+        let done = self.lesson.runs[run].len();
         let stop = Stop {
             run,
             done,
@@ -387,28 +523,37 @@ impl<'f> Compiler<'f> {
         }
     }
 
-    /// A condition: an expectation without the word.
-    fn condition(&mut self, written: &Written) -> Option<Expectation> {
+    /// A condition of the present world: an expectation without the word.
+    fn condition(&mut self, written: &Written) -> Option<Condition> {
+        if let Some(Run::Stores(run)) = self.lesson.runs.last() {
+            let read = stores::expectation(&written.text, &run.accounts, written.line);
+            return read
+                .map(Condition::Stores)
+                .map_err(|fault| self.faults.push(fault))
+                .ok();
+        }
         match self.read(written, &format!("expect {}", written.text))? {
-            Statement::Expect(expectation) => Some(expectation),
+            Statement::Expect(expectation) => Some(Condition::Cluster(expectation)),
             _ => None,
         }
     }
 
-    fn subject(&mut self, written: &Written) -> Option<Subject> {
-        self.condition(written).map(|condition| condition.subject)
+    fn subject(&mut self, written: &Written) -> Option<About> {
+        self.condition(written).map(Condition::about)
     }
 
-    fn check(&mut self, written: &Written) -> Option<(u32, Expectation)> {
-        match self.read(written, &written.text)? {
-            Statement::Expect(expectation) => Some((written.line, expectation)),
-            _ => {
-                let remedy = "write 'expect SUBJECT OP VALUE'";
-                self.faults
-                    .push(Fault::new(written.line, "a check holds expectations only", remedy));
-                None
-            }
-        }
+    fn check(&mut self, written: &Written) -> Option<(u32, Condition)> {
+        let Some(expected) = written.text.trim().strip_prefix("expect ") else {
+            let remedy = "write 'expect SUBJECT OP VALUE'";
+            self.faults
+                .push(Fault::new(written.line, "a check holds expectations only", remedy));
+            return None;
+        };
+        let expected = Written {
+            line: written.line,
+            text: expected.to_string(),
+        };
+        self.condition(&expected).map(|condition| (written.line, condition))
     }
 
     fn words(&mut self, piece: CaptionPiece) -> Option<Words> {
@@ -501,11 +646,7 @@ impl<'f> Compiler<'f> {
         let Some(stop) = self.stop(raw.line, "puzzle") else {
             return;
         };
-        let solution: Vec<Line> = raw
-            .solution
-            .iter()
-            .filter_map(|written| self.statement(written))
-            .collect();
+        let solution = self.solution(&raw.solution);
         let goals = raw.goals.iter().filter_map(|written| {
             let goal = self.condition(written)?;
             Some((written.text.clone(), goal))
@@ -520,7 +661,7 @@ impl<'f> Compiler<'f> {
             par: raw.par,
             solution,
         };
-        let acts = puzzle.solution.iter().filter(|line| is_act(&line.statement)).count();
+        let acts = puzzle.solution.acts();
         if acts != puzzle.par as usize {
             let wrong = format!("the solution has {acts} acts, par is {}", puzzle.par);
             self.faults.push(Fault::new(raw.line, wrong, "make them equal"));
@@ -538,6 +679,27 @@ impl<'f> Compiler<'f> {
         self.lesson.parts.push(Part::Puzzle(puzzle));
     }
 
+    /// The statements of a solution, in the language of the present world.
+    fn solution(&mut self, written: &[Written]) -> Run {
+        let Some(Run::Stores(run)) = self.lesson.runs.last() else {
+            return Run::Cluster(written.iter().filter_map(|written| self.statement(written)).collect());
+        };
+        let accounts = run.accounts.clone();
+        let mut acts = Vec::new();
+        for written in written {
+            match stores::statement(&written.text, written.line) {
+                Ok(stores::Statement::Act(act)) => acts.push((written.line, act)),
+                Ok(stores::Statement::Accounts(_)) => {
+                    let remedy = "go on with the stores that are there";
+                    self.faults
+                        .push(Fault::new(written.line, "a solution opens no accounts", remedy));
+                }
+                Err(fault) => self.faults.push(fault),
+            }
+        }
+        Run::Stores(StoreRun { accounts, acts })
+    }
+
     fn finish(self) -> Lesson {
         for (.., raw) in &self.open {
             let wrong = format!("no scene settles the prediction '{}'", raw.name);
@@ -546,6 +708,13 @@ impl<'f> Compiler<'f> {
         }
         self.lesson
     }
+}
+
+/// Where a statement stands in its block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    First,
+    Within,
 }
 
 /// Whether a scene that begins with this statement begins a world.

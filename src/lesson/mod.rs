@@ -5,7 +5,7 @@
 //! Deliberately absent: how a lesson looks, and where progress is kept.
 //!
 //! The file: front matter (`title`, `number`, `minutes`, `needs`, `misconceptions`), prose, and fenced blocks
-//! `scene NAME`, `caption`, `predict NAME`, `check`, `puzzle`, `real`.
+//! `scene NAME`, `store NAME`, `caption`, `predict NAME`, `check`, `puzzle`, `real`.
 
 pub mod blocks;
 pub mod compile;
@@ -16,8 +16,9 @@ pub mod markdown;
 pub mod misconception;
 pub mod progress;
 pub mod replay;
+pub mod stores;
 
-pub use compile::{Choice, Kind, Lesson, Part, Prediction, Puzzle, Run, Stop, Words};
+pub use compile::{About, Choice, Condition, Kind, Lesson, Part, Prediction, Puzzle, Run, Stop, Words};
 pub use fault::Fault;
 pub use library::{LIBRARY, Source};
 pub use markdown::{Block, Span};
@@ -26,4 +27,4 @@ pub use misconception::Misconception;
 mod tests;
 
 pub use progress::{Answered, LessonProgress, Progress, Restored};
-pub use replay::{Answer, Replayed, caption};
+pub use replay::{Answer, Moment, Replayed, caption};

@@ -1,13 +1,47 @@
 //! Playing a lesson: what a caption says in a run, how a prediction comes out, whether a puzzle is solved; and the test
 //! that plays a lesson from end to end and finds every place where the engine does not do what its words say.
 
-use super::compile::{Kind, Lesson, Part, Prediction, Puzzle, Words};
+use super::compile::{About, Condition, Kind, Lesson, Part, Prediction, Puzzle, Run, Words};
 use super::fault::Fault;
+use super::stores::StoreRun;
 use crate::cluster::World;
 use crate::history::{Playback, Stepped};
 use crate::ledger::Ledger;
 use crate::scenario::ast::{Script, Value};
-use crate::scenario::look::{judge, look};
+use crate::scenario::look::{Verdict, judge, look};
+use crate::wal::Stores;
+
+/// A world at a stop, of either kind.
+#[derive(Clone, Copy)]
+pub enum Moment<'a> {
+    /// A cluster, and what became of its records.
+    Cluster(&'a World, &'a Ledger),
+    /// Page stores.
+    Stores(&'a Stores),
+}
+
+impl Moment<'_> {
+    /// The value of a subject; nothing if this world has no such thing.
+    pub fn look(self, about: &About) -> Value {
+        match (self, about) {
+            (Moment::Cluster(world, ledger), About::Cluster(subject)) => look(subject, world, ledger),
+            (Moment::Stores(stores), About::Stores(subject)) => subject.look(stores),
+            _ => Value::Absent,
+        }
+    }
+
+    /// Whether a condition holds; one of another kind of world never does.
+    pub fn judge(self, condition: &Condition) -> Verdict {
+        match (self, condition) {
+            (Moment::Cluster(world, ledger), Condition::Cluster(expectation)) => judge(expectation, world, ledger),
+            (Moment::Stores(stores), Condition::Stores(expectation)) => expectation.judge(stores),
+            _ => Verdict {
+                holds: false,
+                found: Value::Absent,
+            },
+        }
+    }
+}
 
 /// How a prediction came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +55,10 @@ pub enum Answer {
 }
 
 /// What a caption says in a world.
-pub fn caption(words: &[Words], world: &World, ledger: &Ledger) -> String {
+pub fn caption(words: &[Words], moment: Moment<'_>) -> String {
     let piece = |piece: &Words| match piece {
         Words::Text(text) => text.clone(),
-        Words::Value(subject) => look(subject, world, ledger).to_string(),
+        Words::Value(about) => moment.look(about).to_string(),
     };
     words.iter().map(piece).collect()
 }
@@ -34,10 +68,10 @@ impl Prediction {
     ///
     /// # Errors
     /// That none or several options are right, or that the answer is nothing that can be clicked or set.
-    pub fn settle(&self, world: &World, ledger: &Ledger) -> Result<Answer, String> {
+    pub fn settle(&self, moment: Moment<'_>) -> Result<Answer, String> {
         match &self.kind {
             Kind::Options(choices) => {
-                let holds = |when: &crate::scenario::ast::Expectation| judge(when, world, ledger).holds;
+                let holds = |when: &Condition| moment.judge(when).holds;
                 let right: Vec<usize> = (0..)
                     .zip(choices)
                     .filter(|(_, choice)| choice.when.as_ref().is_some_and(holds))
@@ -49,12 +83,12 @@ impl Prediction {
                     more => Err(format!("{} options of '{}' hold", more.len(), self.name)),
                 }
             }
-            Kind::Click(subject) => match look(subject, world, ledger) {
+            Kind::Click(about) => match moment.look(about) {
                 Value::Offsets(ranges) => Ok(Answer::Records(ranges)),
                 Value::Absent => Ok(Answer::Records(Vec::new())),
-                other => Err(format!("'{other}' names no records")),
+                other => Err(format!("'{other}' names nothing to click")),
             },
-            Kind::Slider { from, to, answer, .. } => match look(answer, world, ledger) {
+            Kind::Slider { from, to, answer, .. } => match moment.look(answer) {
                 Value::Number(number) if (*from..=*to).contains(&number) => Ok(Answer::Amount(number)),
                 other => Err(format!("'{other}' is no number from {from} to {to}")),
             },
@@ -64,18 +98,27 @@ impl Prediction {
 
 impl Puzzle {
     /// The goals that do not hold yet, as they are written.
-    pub fn open_goals(&self, world: &World, ledger: &Ledger) -> Vec<&str> {
-        let open = self.goals.iter().filter(|(_, goal)| !judge(goal, world, ledger).holds);
+    pub fn open_goals(&self, moment: Moment<'_>) -> Vec<&str> {
+        let open = self.goals.iter().filter(|(_, goal)| !moment.judge(goal).holds);
         open.map(|(text, _)| text.as_str()).collect()
     }
 }
 
 impl Lesson {
-    /// One of its worlds as a script.
+    /// One of its clusters as a script; page stores have none.
     pub fn script(&self, run: usize) -> Script {
-        Script {
-            lines: self.runs.get(run).map(|run| run.lines.clone()).unwrap_or_default(),
-            trace: None,
+        let lines = match self.runs.get(run) {
+            Some(Run::Cluster(lines)) => lines.clone(),
+            Some(Run::Stores(_)) | None => Vec::new(),
+        };
+        Script { lines, trace: None }
+    }
+
+    /// The page stores of a run, if it is one of those.
+    pub fn stores(&self, run: usize) -> Option<&StoreRun> {
+        match self.runs.get(run)? {
+            Run::Stores(run) => Some(run),
+            Run::Cluster(_) => None,
         }
     }
 
@@ -89,16 +132,16 @@ impl Lesson {
             done: Replayed::default(),
             faults: Vec::new(),
         };
-        let mut playback: Option<(usize, Playback)> = None;
+        let mut playing: Option<(usize, Playing)> = None;
         for (at, stop) in self.stops.iter().enumerate() {
-            if playback.as_ref().is_none_or(|(run, _)| *run != stop.run) {
-                playback = replay.begin(stop.run);
+            if playing.as_ref().is_none_or(|(run, _)| *run != stop.run) {
+                playing = replay.begin(stop.run).map(|begun| (stop.run, begun));
             }
-            let Some((_, playback)) = &mut playback else { break };
-            if !replay.play(playback, stop.done) {
+            let Some((_, playing)) = &mut playing else { break };
+            if !replay.play(playing, stop.done) {
                 break;
             }
-            replay.look(at, playback);
+            replay.look(at, playing.moment());
         }
         if let Some(puzzle) = self.puzzle() {
             replay.solve(puzzle);
@@ -128,10 +171,55 @@ struct Replay<'a> {
     faults: Vec<Fault>,
 }
 
+/// A run that is being played.
+enum Playing {
+    Cluster(Box<Playback>),
+    /// The stores, their run, and how many of its acts are done.
+    Stores(Stores, StoreRun, usize),
+}
+
+impl Playing {
+    fn of_stores(run: &StoreRun) -> Playing {
+        Playing::Stores(Stores::new(&run.accounts), run.clone(), 0)
+    }
+
+    fn moment(&self) -> Moment<'_> {
+        match self {
+            Playing::Cluster(playback) => Moment::Cluster(playback.world(), playback.ledger()),
+            Playing::Stores(stores, ..) => Moment::Stores(stores),
+        }
+    }
+
+    /// Performs statements until so many are done.
+    fn to(&mut self, statements: usize) -> Result<(), (u32, String)> {
+        match self {
+            Playing::Cluster(playback) => match playback.play_to(statements) {
+                Stepped::Stopped(line, stop) => Err((line, stop.to_string())),
+                Stepped::Moved | Stepped::AtRest => Ok(()),
+            },
+            Playing::Stores(stores, run, done) => {
+                for (line, act) in run.acts.iter().take(statements).skip(*done) {
+                    stores.perform(act).map_err(|refused| (*line, refused.to_string()))?;
+                }
+                *done = statements;
+                Ok(())
+            }
+        }
+    }
+}
+
 impl Replay<'_> {
-    fn begin(&mut self, run: usize) -> Option<(usize, Playback)> {
-        match Playback::new(self.lesson.script(run)) {
-            Ok(playback) => Some((run, playback)),
+    fn begin(&mut self, run: usize) -> Option<Playing> {
+        self.begin_run(self.lesson.runs.get(run)?)
+    }
+
+    fn begin_run(&mut self, run: &Run) -> Option<Playing> {
+        let lines = match run {
+            Run::Stores(run) => return Some(Playing::of_stores(run)),
+            Run::Cluster(lines) => lines.clone(),
+        };
+        match Playback::new(Script { lines, trace: None }) {
+            Ok(playback) => Some(Playing::Cluster(Box::new(playback))),
             Err((line, refused)) => {
                 self.faults.push(Fault::new(line, refused.reason, refused.remedy));
                 None
@@ -139,28 +227,24 @@ impl Replay<'_> {
         }
     }
 
-    fn play(&mut self, playback: &mut Playback, statements: usize) -> bool {
-        match playback.play_to(statements) {
-            Stepped::Stopped(line, stop) => {
-                self.faults
-                    .push(Fault::new(line, stop.to_string(), "correct the scene"));
-                false
-            }
-            Stepped::Moved | Stepped::AtRest => true,
+    fn play(&mut self, playing: &mut Playing, statements: usize) -> bool {
+        let played = playing.to(statements);
+        if let Err((line, wrong)) = &played {
+            self.faults.push(Fault::new(*line, wrong.clone(), "correct the scene"));
         }
+        played.is_ok()
     }
 
     /// What stands at a stop.
-    fn look(&mut self, at: usize, playback: &Playback) {
-        let (world, ledger) = (playback.world(), playback.ledger());
+    fn look(&mut self, at: usize, moment: Moment<'_>) {
         for part in &self.lesson.parts {
             match part {
                 Part::Caption { stop, words } if *stop == at => {
-                    self.done.captions.push((at, caption(words, world, ledger)));
+                    self.done.captions.push((at, caption(words, moment)));
                 }
                 Part::Check { stop, expect } if *stop == at => {
                     for (line, expectation) in expect {
-                        let verdict = judge(expectation, world, ledger);
+                        let verdict = moment.judge(expectation);
                         if verdict.holds {
                             self.done.checks += 1;
                         } else {
@@ -170,7 +254,7 @@ impl Replay<'_> {
                         }
                     }
                 }
-                Part::Predict(prediction) if prediction.settled == at => match prediction.settle(world, ledger) {
+                Part::Predict(prediction) if prediction.settled == at => match prediction.settle(moment) {
                     Ok(answer) => self.done.answers.push((prediction.name.clone(), answer)),
                     Err(wrong) => {
                         self.faults
@@ -186,31 +270,35 @@ impl Replay<'_> {
         let Some(stop) = self.lesson.stops.get(puzzle.stop) else {
             return;
         };
-        let mut script = self.lesson.script(stop.run);
-        script.lines.truncate(stop.done);
-        script.lines.extend(puzzle.solution.iter().cloned());
-        let whole = script.lines.len();
-        let line = puzzle.solution.first().map_or(0, |line| line.number);
-        let Ok(mut playback) = Playback::new(script) else {
+        let Some(run) = self
+            .lesson
+            .runs
+            .get(stop.run)
+            .and_then(|run| run.solved_from(stop.done, &puzzle.solution))
+        else {
             return;
         };
-        if !self.play(&mut playback, stop.done) {
+        let line = puzzle.solution.first_line();
+        let Some(mut playing) = self.begin_run(&run) else {
+            return;
+        };
+        if !self.play(&mut playing, stop.done) {
             return;
         }
-        if puzzle.open_goals(playback.world(), playback.ledger()).is_empty() {
+        if puzzle.open_goals(playing.moment()).is_empty() {
             self.faults.push(Fault::new(
                 line,
                 "the puzzle is solved before it begins",
                 "ask for more",
             ));
         }
-        if !self.play(&mut playback, whole) {
+        if !self.play(&mut playing, run.len()) {
             return;
         }
-        let open = puzzle.open_goals(playback.world(), playback.ledger());
+        let open = puzzle.open_goals(playing.moment());
         for goal in &puzzle.goals {
             if open.contains(&goal.0.as_str()) {
-                let found = judge(&goal.1, playback.world(), playback.ledger()).found;
+                let found = playing.moment().judge(&goal.1).found;
                 let wrong = format!("the solution does not reach '{}', found {found}", goal.0);
                 self.faults
                     .push(Fault::new(line, wrong, "correct the solution, or the goal"));

@@ -61,6 +61,156 @@ In a real cluster there is more.
 ```
 "#;
 
+/// A lesson on the page stores.
+const STORES: &str = r#"---
+title: A transfer
+number: 99
+minutes: 1
+misconceptions: M20
+---
+```store begin
+accounts alice=100 bob=50
+# step
+transfer alice bob 30
+step 3
+```
+
+```caption
+At moment {moment} bob has {memory bob@in-place}; on disk alice has {disk alice@in-place}.
+```
+
+```predict moments
+ask: At which moments does the store without a log end up wrong?
+click: moments
+answer: wrong in-place
+```
+
+```predict total
+ask: What is left of 150 without a log?
+- 150 | misconception=M20
+- 120 | when: total in-place = 120
+```
+
+```store crash
+crash
+recover
+```
+
+```check
+expect wrong in-place = 3-5
+expect wrong logged = none
+expect outcome in-place = wrong
+expect not replayed logged
+expect discarded logged = 1
+expect total logged = 150
+expect memory alice@logged != 70
+```
+
+```puzzle
+goal: replayed logged = 1
+goal: answered in-place = 0
+allow: transfer, crash, recover
+par: 3
+solution:
+transfer bob alice 10
+step 4
+crash
+recover
+```
+
+```real
+In a real cluster there is more.
+```
+"#;
+
+#[test]
+fn page_stores_are_played_like_a_cluster() {
+    let lesson = Lesson::parse(STORES).expect("it is well-formed");
+    let stops: Vec<(usize, usize)> = lesson.stops.iter().map(|stop| (stop.run, stop.done)).collect();
+    assert_eq!(stops, [(0, 0), (0, 2), (0, 4)]);
+    let replayed = lesson.replay().expect("it keeps its word");
+    let caption = "At moment 3 bob has 50; on disk alice has 70.".to_string();
+    assert_eq!(replayed.captions, [(1, caption)]);
+    let answers = [
+        ("moments".to_string(), Answer::Records(vec![(3, 5)])),
+        ("total".to_string(), Answer::Choice(1)),
+    ];
+    assert_eq!((replayed.answers.as_slice(), replayed.checks), (answers.as_slice(), 7));
+    let stores = lesson
+        .stores(0)
+        .expect("a run of stores")
+        .play(4)
+        .expect("it can be done");
+    assert_eq!(stores.logged.total(), 150);
+}
+
+#[test]
+fn each_mistake_about_the_stores_is_named_with_its_line_and_remedy() {
+    let cases: &[(&str, &str, &str)] = &[
+        (
+            "accounts alice=100 bob=50\n",
+            "",
+            "9: there are no stores yet; begin the first store block with 'accounts NAME=BALANCE NAME=BALANCE'",
+        ),
+        (
+            "bob=50",
+            "bob=fifty",
+            "8: 'bob=fifty' opens no account; write NAME=BALANCE, each name once, in small letters, the balance in digits",
+        ),
+        (
+            "transfer alice",
+            "transfr alice",
+            "10: 'transfr alice bob 30' is no statement of a store block; use 'accounts NAME=BALANCE NAME=BALANCE', 'transfer FROM TO AMOUNT', 'step [N]', 'crash [after MOMENT]' or 'recover'; did you mean 'transfer'?",
+        ),
+        (
+            "alice bob 30",
+            "alice bob 130",
+            "10: this cannot be transferred; name two accounts and an amount that the first one holds; correct the scene",
+        ),
+        (
+            "step 3",
+            "step many",
+            "11: 'many' is no number of writes; write a number from 0 to 6",
+        ),
+        (
+            "memory bob@in-place",
+            "memory carol@in-place",
+            "15: 'carol' has no account; name one that 'accounts' lists",
+        ),
+        (
+            "expect wrong logged = none",
+            "expect wrong log = none",
+            "37: 'log' is no store; name the store 'in-place' or 'logged'",
+        ),
+        (
+            "outcome in-place = wrong",
+            "outcome in-place = bad",
+            "38: 'bad' cannot be the value of 'outcome in-place'; write before, after, wrong or none",
+        ),
+        (
+            "expect total logged = 150",
+            "expect total logged = 151",
+            "41: expected total logged = 151, found 150; correct the words, or the engine",
+        ),
+        (
+            "step 4\ncrash\nrecover\n```",
+            "step 2\ncrash\nrecover\n```",
+            "51: the solution does not reach 'replayed logged = 1', found 0; correct the solution, or the goal",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let text = STORES.replacen(from, to, 1);
+        let found = match Lesson::parse(&text).and_then(|lesson| lesson.replay()) {
+            Ok(_) => Vec::new(),
+            Err(faults) => faults.iter().map(ToString::to_string).collect(),
+        };
+        assert!(
+            found.iter().any(|fault| fault == expected),
+            "{from} -> {to}: {found:#?}"
+        );
+    }
+}
+
 fn faults(text: &str) -> Vec<String> {
     match Lesson::parse(text) {
         Ok(_) => Vec::new(),
@@ -156,7 +306,7 @@ fn each_mistake_is_named_with_its_line_and_remedy() {
         (
             "```scene begin",
             "```scen begin",
-            "12: 'scen' is no kind of block; use one of scene, caption, predict, check, puzzle, real; did you mean 'scene'?",
+            "12: 'scen' is no kind of block; use one of scene, store, caption, predict, check, puzzle, real; did you mean 'scene'?",
         ),
         (
             "```scene begin",

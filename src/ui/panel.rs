@@ -151,7 +151,7 @@ pub fn lesson(
                 <div class="panel"><p class="q">{ prediction.ask.clone() }</p><p class="under">{ said(prediction, given) }</p></div>
             }
             if let Some(puzzle) = reading.puzzle(session) {
-                <PuzzlePanel puzzle={Rc::new(puzzle.clone())} open={puzzle.open_goals(session.playback().world(), session.playback().ledger()).into_iter().map(str::to_string).collect::<Vec<_>>()}
+                <PuzzlePanel puzzle={Rc::new(puzzle.clone())} open={puzzle.open_goals(session.moment()).into_iter().map(str::to_string).collect::<Vec<_>>()}
                     acts={reading.puzzle_acts(session)} solved={reading.is_solved(session)} act={act.clone()}/>
             }
             if let Some(real) = reading.real(session) {

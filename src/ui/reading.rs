@@ -184,8 +184,7 @@ impl Reading {
 
     fn outcome(&self, prediction: &Prediction, session: &Session) -> Option<Outcome> {
         let given = self.given.get(&prediction.name)?;
-        let (world, ledger) = (session.playback().world(), session.playback().ledger());
-        let answer = prediction.settle(world, ledger).ok()?;
+        let answer = prediction.settle(session.moment()).ok()?;
         let is_right = match (given, &answer) {
             (Given::Choice(given), Answer::Choice(right)) => given == right,
             (Given::Records(given), Answer::Records(ranges)) => {
@@ -272,7 +271,7 @@ impl Reading {
         let said: Vec<String> = self
             .lesson
             .captions_at(*stop)
-            .map(|words| caption(words, session.playback().world(), session.playback().ledger()))
+            .map(|words| caption(words, session.moment()))
             .collect();
         (!said.is_empty()).then(|| said.join(" "))
     }
@@ -330,12 +329,8 @@ impl Reading {
 
     /// Whether the puzzle's goals hold, after at least one act.
     pub fn is_solved(&self, session: &Session) -> bool {
-        self.puzzle(session).is_some_and(|puzzle| {
-            self.puzzle_acts(session) > 0
-                && puzzle
-                    .open_goals(session.playback().world(), session.playback().ledger())
-                    .is_empty()
-        })
+        self.puzzle(session)
+            .is_some_and(|puzzle| self.puzzle_acts(session) > 0 && puzzle.open_goals(session.moment()).is_empty())
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::cluster::{BrokerId, TopicPartition, World};
 use crate::history::{CutNotice, Mark, Playback, Stepped};
-use crate::lesson::Lesson;
+use crate::lesson::{Lesson, Moment};
 use crate::scenario::ast::{Act, Script, Statement};
 use crate::scenario::{Names, parse, parse_statement};
 use crate::ui::view::knobs;
@@ -147,6 +147,11 @@ impl Session {
     /// The script, the history, the acts.
     pub fn playback(&self) -> &Playback {
         &self.playback
+    }
+
+    /// The world in view, as a lesson looks at it.
+    pub fn moment(&self) -> Moment<'_> {
+        Moment::Cluster(self.playback.world(), self.playback.ledger())
     }
 
     /// The partition in view.

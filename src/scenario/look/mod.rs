@@ -24,17 +24,24 @@ pub struct Verdict {
     pub found: Value,
 }
 
+impl Verdict {
+    /// Whether what was found is as it is expected to be; without a test, whether it is something at all.
+    pub fn of(found: Value, sense: Sense, test: Option<&(Op, Value)>) -> Verdict {
+        let plain = match test {
+            None => is_something(&found),
+            Some((op, value)) => compare(&found, *op, value),
+        };
+        Verdict {
+            holds: plain == (sense == Sense::Plain),
+            found,
+        }
+    }
+}
+
 /// Looks whether an expectation holds.
 pub fn judge(expectation: &Expectation, world: &World, ledger: &Ledger) -> Verdict {
     let found = look(&expectation.subject, world, ledger);
-    let plain = match &expectation.test {
-        None => is_something(&found),
-        Some((op, value)) => compare(&found, *op, value),
-    };
-    Verdict {
-        holds: plain == (expectation.sense == Sense::Plain),
-        found,
-    }
+    Verdict::of(found, expectation.sense, expectation.test.as_ref())
 }
 
 /// Whether a value without a comparison counts as true.
@@ -150,8 +157,8 @@ fn listed<T>(items: Vec<T>, value: impl FnOnce(Vec<T>) -> Value) -> Value {
     if items.is_empty() { Value::Absent } else { value(items) }
 }
 
-/// Ascending offsets as ranges.
-fn offsets(offsets: impl IntoIterator<Item = i64>) -> Value {
+/// Ascending numbers as ranges.
+pub fn offsets(offsets: impl IntoIterator<Item = i64>) -> Value {
     let mut ranges: Vec<(i64, i64)> = Vec::new();
     for offset in offsets {
         match ranges.last_mut() {
