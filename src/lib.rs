@@ -11,5 +11,6 @@ pub mod ledger;
 pub mod lesson;
 pub mod log;
 pub mod scenario;
+pub mod sorted;
 pub mod ui;
 pub mod wal;

@@ -5,7 +5,6 @@
 //! from its interval. A registration that must wait for an old session is kept and tried again when that has ended, in
 //! place of the broker's repeated attempts. Deliberately absent: the quorum inside (it is one node that can be down).
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Timer, TimerKind};
@@ -25,6 +24,7 @@ use crate::cluster::rules::Rule;
 use crate::cluster::settings::{Micros, Settings};
 use crate::config::ConfigMap;
 use crate::log::{Encoder, Errors, Fingerprint};
+use crate::sorted::{SortedMap, SortedSet};
 
 /// Configs of a topic that the controller acts on.
 const GUARDED: [&str; 2] = ["min.insync.replicas", "unclean.leader.election.enable"];
@@ -36,13 +36,13 @@ pub struct ControllerNode {
     up: bool,
     image: Arc<Image>,
     /// When each broker was last heard for real; its computed heartbeats follow from there.
-    heard: BTreeMap<BrokerId, Micros>,
+    heard: SortedMap<BrokerId, Micros>,
     /// Brokers that are not heard any more.
-    silent: BTreeSet<BrokerId>,
+    silent: SortedSet<BrokerId>,
     /// Brokers to which news could not be sent.
-    behind: BTreeSet<BrokerId>,
+    behind: SortedSet<BrokerId>,
     /// Registrations that wait for the end of an older session.
-    waiting: BTreeMap<BrokerId, (Correlation, Registration)>,
+    waiting: SortedMap<BrokerId, (Correlation, Registration)>,
 }
 
 fn millis(now: Micros) -> i64 {
@@ -66,7 +66,7 @@ impl ControllerNode {
                 .extend(set.filter(|(name, _)| GUARDED.contains(&name.as_str())));
         }
         let mut controller = Controller::new(own);
-        let mut heard = BTreeMap::new();
+        let mut heard = SortedMap::new();
         for broker in brokers {
             let request = RegistrationRequest {
                 broker,

@@ -3,10 +3,10 @@
 //! Every broker holds the image it has heard of last, and so does every client; they differ while news travels, and
 //! that difference is what makes a zombie. Mirrors `MetadataImage`; features, ACLs and quotas are left out.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cluster::ids::{BrokerId, TopicPartition};
+use crate::sorted::SortedMap;
 
 /// Where a partition stands, as the controller wrote it (`PartitionRegistration`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +42,9 @@ pub struct Image {
     /// Offset of the metadata log that the image includes.
     pub offset: i64,
     /// All partitions.
-    pub partitions: BTreeMap<TopicPartition, Arc<PartitionImage>>,
+    pub partitions: SortedMap<TopicPartition, Arc<PartitionImage>>,
     /// All registered brokers.
-    pub brokers: BTreeMap<BrokerId, BrokerImage>,
+    pub brokers: SortedMap<BrokerId, BrokerImage>,
 }
 
 impl Image {

@@ -4,12 +4,11 @@
 //! after a step, so each looks at the newest few batches where a whole log would cost too much: what lies below was
 //! looked at when it was new. Some settings break some of them rightly (an unclean election, a lost disk).
 
-use std::collections::BTreeMap;
-
 use crate::cluster::broker::ReplicaView;
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::world::World;
 use crate::log::{Batch, Log};
+use crate::sorted::SortedMap;
 
 /// An invariant.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +86,7 @@ fn isr_within_replicas(world: &World) -> Result<(), String> {
 
 fn at_most_one_leader_per_epoch(world: &World) -> Result<(), String> {
     for tp in world.partitions() {
-        let mut leaders: BTreeMap<i32, BrokerId> = BTreeMap::new();
+        let mut leaders: SortedMap<i32, BrokerId> = SortedMap::new();
         for (broker, replica) in replicas(world, tp) {
             let Some(epoch) = replica.leads_in() else { continue };
             if let Some(other) = leaders.insert(epoch, broker) {

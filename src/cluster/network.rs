@@ -3,12 +3,13 @@
 //! One ordered pair of nodes is one connection and keeps its order. Deliberately absent: bandwidth, packets, and the
 //! messages that change nothing (heartbeats that are heard, empty answers to long polls): those are computed.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::cluster::ids::Node;
 use crate::cluster::message::{Message, MessageKind};
 use crate::cluster::settings::Micros;
+use crate::sorted::{SortedMap, SortedSet};
 
 /// A message on the wire.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,11 +26,11 @@ pub struct InFlight {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {
     /// Messages by connection, the oldest first. No queue is empty.
-    connections: BTreeMap<(Node, Node), Arc<VecDeque<InFlight>>>,
+    connections: SortedMap<(Node, Node), Arc<VecDeque<InFlight>>>,
     /// Paths on which nothing passes.
-    cut: BTreeSet<(Node, Node)>,
+    cut: SortedSet<(Node, Node)>,
     /// How many more messages of a kind on a path will be lost.
-    condemned: BTreeMap<(Node, Node, MessageKind), u32>,
+    condemned: SortedMap<(Node, Node, MessageKind), u32>,
 }
 
 impl Network {

@@ -3,11 +3,11 @@
 //! Settings change only by an operator's input, so they live behind one `Arc` that every snapshot shares.
 //! Configs change at once and everywhere: the delay with which a real broker learns of a dynamic config is left out.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId};
 use crate::config::{BrokerConfig, TopicConfig};
+use crate::sorted::SortedMap;
 
 /// Virtual time since the start, in microseconds.
 pub type Micros = u64;
@@ -70,13 +70,13 @@ pub struct Settings {
     /// Disk latencies of each broker, as `brokers`.
     pub disks: Vec<Disk>,
     /// Topics by id.
-    pub topics: BTreeMap<TopicId, Topic>,
+    pub topics: SortedMap<TopicId, Topic>,
     /// Client names, in order of declaration; the index is the [`ClientId`].
     pub clients: Vec<Arc<str>>,
     /// One-way latencies that were set, the latest last; both directions stand here.
     pub links: Vec<(Endpoint, Endpoint, Micros)>,
     /// How many times longer everything a node does takes.
-    pub slow: BTreeMap<Node, u32>,
+    pub slow: SortedMap<Node, u32>,
 }
 
 impl Settings {

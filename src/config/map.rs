@@ -8,13 +8,13 @@
 use super::def::{Def, DefaultValue, Scope};
 use super::error::ConfigError;
 use super::value::Value;
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 /// The settings of one thing: config names with their values, in alphabetical order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigMap {
     scope: Scope,
-    values: BTreeMap<&'static str, Value>,
+    values: SortedMap<&'static str, Value>,
 }
 
 impl ConfigMap {
@@ -22,7 +22,7 @@ impl ConfigMap {
     pub fn new(scope: Scope) -> ConfigMap {
         ConfigMap {
             scope,
-            values: BTreeMap::new(),
+            values: SortedMap::new(),
         }
     }
 

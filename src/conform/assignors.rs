@@ -7,16 +7,16 @@
 use crate::cluster::assignor::{Assignment, Assignor, Group, Member, Slot};
 use crate::conform::compare::differences;
 use crate::conform::{Difference, Malformed, Recording, Replay, Replayed};
+use crate::sorted::{SortedMap, SortedSet};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Replays kind `assignor`.
 pub struct Assignors;
 
 /// Topic to partitions.
-type Partitions = BTreeMap<Arc<str>, BTreeSet<u32>>;
+type Partitions = SortedMap<Arc<str>, SortedSet<u32>>;
 
 #[derive(Deserialize)]
 struct Case {
@@ -28,9 +28,9 @@ struct Case {
 #[serde(rename_all = "camelCase")]
 struct Step {
     change: String,
-    topics: BTreeMap<Arc<str>, u32>,
+    topics: SortedMap<Arc<str>, u32>,
     members: Vec<StepMember>,
-    assignment: BTreeMap<Arc<str>, Partitions>,
+    assignment: SortedMap<Arc<str>, Partitions>,
     #[serde(default)]
     map_order_sensitive: bool,
 }
@@ -40,7 +40,7 @@ struct StepMember {
     id: Arc<str>,
     #[serde(default)]
     instance: Option<Arc<str>>,
-    topics: BTreeSet<Arc<str>>,
+    topics: SortedSet<Arc<str>>,
     owned: Partitions,
     #[serde(default = "new_member")]
     generation: i32,
@@ -119,7 +119,7 @@ fn recorded(step: &Step) -> Assignment {
 fn by_topic(assignment: &Assignment) -> Value {
     let mut members = serde_json::Map::new();
     for (member, slots) in assignment {
-        let mut topics: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        let mut topics: SortedMap<&str, Vec<u32>> = SortedMap::new();
         for slot in slots {
             topics.entry(&slot.topic).or_default().push(slot.partition);
         }
@@ -132,9 +132,9 @@ fn compare_properties(operation: &str, group: &Group, kafka: &Assignment, ours: 
     let properties = |assignment: &Assignment| {
         json!({
             "assigned": assignment.values().flatten().map(|slot| format!("{}-{}", slot.topic, slot.partition))
-                .collect::<BTreeSet<_>>(),
-            "twice": assignment.values().map(BTreeSet::len).sum::<usize>()
-                - assignment.values().flatten().collect::<BTreeSet<_>>().len(),
+                .collect::<SortedSet<_>>(),
+            "twice": assignment.values().map(SortedSet::len).sum::<usize>()
+                - assignment.values().flatten().collect::<SortedSet<_>>().len(),
             "unevenness": unevenness(group, assignment),
             "kept": kept(group, assignment),
         })
@@ -145,7 +145,7 @@ fn compare_properties(operation: &str, group: &Group, kafka: &Assignment, ours: 
 /// The largest difference between two members, if all subscribe to the same.
 fn unevenness(group: &Group, assignment: &Assignment) -> Option<usize> {
     let equal = group.members.windows(2).all(|pair| pair[0].topics == pair[1].topics);
-    let loads = || assignment.values().map(BTreeSet::len);
+    let loads = || assignment.values().map(SortedSet::len);
     equal.then(|| loads().max().unwrap_or(0) - loads().min().unwrap_or(0))
 }
 

@@ -13,9 +13,9 @@ use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
 use crate::conform::compare::differences;
 use crate::conform::{Malformed, Recording, Replay, Replayed};
 use crate::log::Errors;
+use crate::sorted::SortedMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Replays kind `controller`.
@@ -30,7 +30,7 @@ const DIRECTORY: DirectoryId = DirectoryId(0);
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Header {
-    features: BTreeMap<String, Value>,
+    features: SortedMap<String, Value>,
     configs: HeaderConfigs,
     session_timeout_ms: i64,
     next_offset: i64,
@@ -39,8 +39,8 @@ struct Header {
 
 #[derive(Deserialize)]
 struct HeaderConfigs {
-    r#static: BTreeMap<String, String>,
-    cluster: BTreeMap<String, String>,
+    r#static: SortedMap<String, String>,
+    cluster: SortedMap<String, String>,
 }
 
 #[derive(Deserialize)]

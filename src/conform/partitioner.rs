@@ -5,9 +5,9 @@ use crate::cluster::partitioner::{
 };
 use crate::conform::compare::differences;
 use crate::conform::{Malformed, Recording, Replay, Replayed};
+use crate::sorted::SortedMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 /// Replays kind `murmur2`: the hash of keys, one operation a key.
 pub struct Murmur2;
@@ -20,7 +20,7 @@ struct Vector {
     key: String,
     murmur2: i32,
     positive: u32,
-    partition: BTreeMap<String, u32>,
+    partition: SortedMap<String, u32>,
 }
 
 #[derive(Deserialize)]
@@ -84,7 +84,7 @@ impl Replay for Murmur2 {
                     .map_err(|_| Malformed::new(&place, format!("{count} is no number")))?;
                 Ok((count.clone(), partition_for_key(&key, number)))
             });
-            let partition: BTreeMap<String, u32> = partition.collect::<Result<_, Malformed>>()?;
+            let partition: SortedMap<String, u32> = partition.collect::<Result<_, Malformed>>()?;
             let ours = json!([{ "murmur2": hash as i32, "positive": to_positive(hash), "partition": partition }]);
             replayed.operations += 1;
             replayed.differences = differences(&format!("{place} key {}", vector.key), "vectors", &kafka, &ours);

@@ -1,9 +1,8 @@
 //! Moments of a run that one wants to jump to.
 
-use std::collections::BTreeSet;
-
 use crate::cluster::event::{Ended, Event, Outcome, Tag, What};
 use crate::cluster::ids::{BrokerId, TopicPartition};
+use crate::sorted::SortedSet;
 
 /// Why a step is marked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +66,7 @@ impl Mark {
 
     /// All marks of one step, each once.
     pub fn all(events: &[Event], newly_lost: Vec<Tag>) -> Vec<Mark> {
-        let mut marks: BTreeSet<Mark> = events.iter().filter_map(Mark::of).collect();
+        let mut marks: SortedSet<Mark> = events.iter().filter_map(Mark::of).collect();
         if !newly_lost.is_empty() {
             marks.insert(Mark::Lost(newly_lost));
         }

@@ -13,10 +13,11 @@ pub mod playback;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::cluster::{Event, Input, Refused, Tag, World, step};
 use crate::ledger::Ledger;
+use crate::sorted::SortedMap;
 
 pub use mark::Mark;
 pub use playback::{Playback, Stepped};
@@ -71,8 +72,8 @@ pub struct CutNotice {
 struct Cut {
     at: usize,
     inputs: Vec<Input>,
-    marks: BTreeMap<usize, Vec<Mark>>,
-    checkpoints: BTreeMap<usize, Moment>,
+    marks: SortedMap<usize, Vec<Mark>>,
+    checkpoints: SortedMap<usize, Moment>,
 }
 
 /// A run.
@@ -80,9 +81,9 @@ struct Cut {
 pub struct History {
     inputs: Vec<Input>,
     /// Marks of the step that leads to a position.
-    marks: BTreeMap<usize, Vec<Mark>>,
+    marks: SortedMap<usize, Vec<Mark>>,
     /// Snapshots by position; position 0 is always there.
-    checkpoints: BTreeMap<usize, Moment>,
+    checkpoints: SortedMap<usize, Moment>,
     spacing: usize,
     now: Moment,
     position: usize,
@@ -100,8 +101,8 @@ impl History {
         };
         History {
             inputs: Vec::new(),
-            marks: BTreeMap::new(),
-            checkpoints: BTreeMap::from([(0, now.clone())]),
+            marks: SortedMap::new(),
+            checkpoints: SortedMap::from([(0, now.clone())]),
             spacing: FIRST_SPACING,
             now,
             position: 0,

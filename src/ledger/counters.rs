@@ -1,11 +1,10 @@
 //! Counts of events: by rule, by what producers were told, and the broker's metrics that only events can tell.
 
-use std::collections::BTreeMap;
-
 use crate::cluster::event::{Event, Outcome, ReadError, Tag, What};
 use crate::cluster::ids::{BrokerId, ClientId, TopicPartition};
 use crate::cluster::rules::{ALL, Rule};
 use crate::log::Errors;
+use crate::sorted::SortedMap;
 
 /// How many records were handed over, and what their senders were told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,12 +49,12 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub(super) struct Counters {
     by_rule: Vec<u32>,
-    clients: BTreeMap<ClientId, Tally>,
-    partitions: BTreeMap<(ClientId, TopicPartition), Tally>,
-    metrics: BTreeMap<(Metric, Option<BrokerId>), u32>,
+    clients: SortedMap<ClientId, Tally>,
+    partitions: SortedMap<(ClientId, TopicPartition), Tally>,
+    metrics: SortedMap<(Metric, Option<BrokerId>), u32>,
     /// The ISR that a leader has asked for and heard no refusal of.
-    proposed: BTreeMap<TopicPartition, (BrokerId, Vec<BrokerId>)>,
-    errors: BTreeMap<ClientId, ReadError>,
+    proposed: SortedMap<TopicPartition, (BrokerId, Vec<BrokerId>)>,
+    errors: SortedMap<ClientId, ReadError>,
     answer: Option<Answer>,
 }
 
@@ -63,11 +62,11 @@ impl Default for Counters {
     fn default() -> Self {
         Counters {
             by_rule: vec![0; ALL.len()],
-            clients: BTreeMap::new(),
-            partitions: BTreeMap::new(),
-            metrics: BTreeMap::new(),
-            proposed: BTreeMap::new(),
-            errors: BTreeMap::new(),
+            clients: SortedMap::new(),
+            partitions: SortedMap::new(),
+            metrics: SortedMap::new(),
+            proposed: SortedMap::new(),
+            errors: SortedMap::new(),
             answer: None,
         }
     }

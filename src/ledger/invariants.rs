@@ -4,14 +4,13 @@
 //! [`cluster::invariants`](crate::cluster::invariants) and are remembered here beside them. Some settings break some of
 //! them rightly (`acks=1`, an unclean election, a lost disk): they are shown green or red, never asserted.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::present::stands_in;
 use super::{Ledger, When};
 use crate::cluster::event::Tag;
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::invariants::{self, Invariant};
 use crate::cluster::world::World;
+use crate::sorted::{SortedMap, SortedSet};
 
 /// Every acknowledged record stands in the leader's log.
 pub const NO_ACKNOWLEDGED_RECORD_LOST: &str = "NoAcknowledgedRecordLost";
@@ -35,15 +34,15 @@ const OWN: [(&str, &str); 2] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct Verdicts {
     /// Partitions that lost a copy or changed their leader since the last look.
-    shaken: BTreeSet<TopicPartition>,
+    shaken: SortedSet<TopicPartition>,
     /// Records acknowledged since the last look.
     fresh: Vec<Tag>,
     /// Acknowledged records that were lost at the last look.
-    lost: BTreeSet<Tag>,
+    lost: SortedSet<Tag>,
     /// What was read and is not in its leader's log, at the last look.
-    unread: BTreeMap<TopicPartition, String>,
-    now: BTreeMap<&'static str, String>,
-    first: BTreeMap<&'static str, Broken>,
+    unread: SortedMap<TopicPartition, String>,
+    now: SortedMap<&'static str, String>,
+    first: SortedMap<&'static str, Broken>,
 }
 
 /// The first time that an invariant did not hold.
@@ -90,7 +89,7 @@ impl Ledger {
     /// and were not at the last look.
     pub fn check(&mut self, world: &World) -> Vec<Tag> {
         let newly_lost = self.look_for_losses(world);
-        let mut now: BTreeMap<&'static str, String> = BTreeMap::new();
+        let mut now: SortedMap<&'static str, String> = SortedMap::new();
         now.extend(
             self.lost_for_good(world)
                 .map(|what| (NO_ACKNOWLEDGED_RECORD_LOST, what)),
@@ -134,7 +133,7 @@ impl Ledger {
         let fresh = std::mem::take(&mut self.verdicts.fresh);
         let mut newly = Vec::new();
         for partition in &shaken {
-            let lost: BTreeSet<Tag> = self.lost_records(world, *partition).into_iter().collect();
+            let lost: SortedSet<Tag> = self.lost_records(world, *partition).into_iter().collect();
             let before = std::mem::take(&mut self.verdicts.lost);
             newly.extend(lost.iter().filter(|tag| !before.contains(tag)));
             let elsewhere = before

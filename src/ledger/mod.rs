@@ -20,7 +20,6 @@ mod record;
 mod tests;
 mod touch;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use counters::{Answer, Metric, Tally};
@@ -32,6 +31,7 @@ use crate::cluster::event::{Event, ReadError, Tag};
 use crate::cluster::ids::{BrokerId, ClientId, TopicPartition};
 use crate::cluster::rules::Rule;
 use crate::log::RecordView;
+use crate::sorted::SortedMap;
 
 use chunked::Chunked;
 use counters::Counters;
@@ -43,15 +43,15 @@ use touch::Touches;
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     now: When,
-    stories: BTreeMap<ClientId, Chunked<Story>>,
-    holdings: BTreeMap<(TopicPartition, BrokerId), Holdings>,
+    stories: SortedMap<ClientId, Chunked<Story>>,
+    holdings: SortedMap<(TopicPartition, BrokerId), Holdings>,
     reads: Reads,
     counters: Counters,
     touches: Touches,
     /// Tags acknowledged by partition, in order of time.
-    acknowledged: BTreeMap<TopicPartition, Chunked<Tag>>,
+    acknowledged: SortedMap<TopicPartition, Chunked<Tag>>,
     /// The last leader that the controller gave to a partition.
-    last_leaders: BTreeMap<TopicPartition, BrokerId>,
+    last_leaders: SortedMap<TopicPartition, BrokerId>,
     verdicts: invariants::Verdicts,
 }
 

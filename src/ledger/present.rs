@@ -3,8 +3,6 @@
 //! The leader's log decides what is lost. Without a leader the last one's counts, wherever it lies; a disk that was wiped
 //! holds nothing. Nothing is remembered here: a record that is there again is not lost.
 
-use std::collections::BTreeSet;
-
 use super::{How, Ledger, Story, Taken};
 use crate::cluster::broker::ReplicaView;
 use crate::cluster::event::{Outcome, Tag};
@@ -12,6 +10,7 @@ use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::message::Message;
 use crate::cluster::world::World;
 use crate::log::{Errors, Layer};
+use crate::sorted::SortedSet;
 
 /// What became of a record, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,7 +148,7 @@ impl Ledger {
 
     /// Offsets in the leader's log that repeat an earlier record of the same send, ascending.
     pub fn duplicates(&self, world: &World, partition: TopicPartition) -> Vec<i64> {
-        let mut seen = BTreeSet::new();
+        let mut seen = SortedSet::new();
         let records = self
             .leader_replica(world, partition)
             .map(tagged_records)

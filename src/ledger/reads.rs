@@ -1,11 +1,11 @@
 //! What consumers were given, in order, and what everybody saw at each offset.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::chunked::Chunked;
 use crate::cluster::event::Tag;
 use crate::cluster::ids::{ClientId, TopicPartition};
+use crate::sorted::SortedMap;
 
 /// A record that an application got from its consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ const PIECE: i64 = 64;
 
 /// The record that was first read at each offset of one partition; 0 where nothing was read.
 #[derive(Clone, Debug, Default)]
-struct FirstSeen(BTreeMap<i64, Arc<[u64; PIECE as usize]>>);
+struct FirstSeen(SortedMap<i64, Arc<[u64; PIECE as usize]>>);
 
 impl FirstSeen {
     /// Notes a read; gives back what was read there before, if that was another record.
@@ -65,8 +65,8 @@ impl FirstSeen {
 /// All reads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reads {
-    by_client: BTreeMap<ClientId, Chunked<Seen>>,
-    first: BTreeMap<TopicPartition, FirstSeen>,
+    by_client: SortedMap<ClientId, Chunked<Seen>>,
+    first: SortedMap<TopicPartition, FirstSeen>,
     /// The first disagreement of all.
     pub disagreement: Option<Disagreement>,
 }

@@ -1,10 +1,10 @@
 //! The last event that touched a subject: what a failed expectation shows, so that one knows where to look.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cluster::event::{Cause, Event, Tag, What};
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
+use crate::sorted::SortedMap;
 
 /// What an expectation may be about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ pub enum Subject {
 
 /// For each subject but records (their stories keep it themselves) the last event about it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Touches(BTreeMap<Subject, Arc<Event>>);
+pub(super) struct Touches(SortedMap<Subject, Arc<Event>>);
 
 impl Touches {
     pub fn note(&mut self, event: &Arc<Event>) {

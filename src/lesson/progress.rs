@@ -3,7 +3,7 @@
 //! Stored text is never trusted: what is damaged is reported and begins anew, and everything that can still be read stays.
 //! Deliberately absent: where it is kept; that is the page's affair.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +15,7 @@ const VERSION: u64 = 1;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// Lessons by the name of their file.
-    lessons: BTreeMap<String, LessonProgress>,
+    lessons: SortedMap<String, LessonProgress>,
 }
 
 /// How far somebody has come in one lesson.
@@ -27,7 +27,7 @@ pub struct LessonProgress {
     /// Whether the last stop was reached.
     pub finished: bool,
     /// Predictions that were answered (or skipped), by name.
-    pub predictions: BTreeMap<String, Answered>,
+    pub predictions: SortedMap<String, Answered>,
     /// The fewest acts with which the puzzle was solved.
     pub puzzle: Option<u32>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Mirrors the delayed deletion of `LocalLog.deleteSegmentFiles` and `UnifiedLog.deleteProducerSnapshots`.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use super::files::{DELETED_SUFFIX, File};
 use super::fingerprint::{Encoder, Fingerprint};
@@ -17,13 +17,13 @@ struct Deletion {
 /// Files marked `.deleted`, and when they go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Deleted {
-    files: BTreeMap<String, File>,
+    files: SortedMap<String, File>,
     tasks: Vec<Deletion>,
 }
 
 impl Deleted {
     /// The files by the names they have now.
-    pub(crate) fn files(&self) -> &BTreeMap<String, File> {
+    pub(crate) fn files(&self) -> &SortedMap<String, File> {
         &self.files
     }
 

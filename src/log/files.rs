@@ -8,7 +8,7 @@
 //! Deliberately absent: the folder's own entries as something to be flushed apart (a file that was never flushed is
 //! gone with the power), reordering of writes within a file, and truncations that come undone.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::fmt;
 
 use super::batch::Batch;
@@ -251,7 +251,7 @@ pub enum Keep {
 /// A partition's folder without a process that has it open.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Files {
-    entries: BTreeMap<String, File>,
+    entries: SortedMap<String, File>,
 }
 
 impl Files {

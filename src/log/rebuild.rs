@@ -4,7 +4,7 @@
 //! truncation or a restart the newest usable snapshot is read and the batches behind it pass through the state once
 //! more. Snapshots of one batch per producer make that a lossy affair.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::sync::Arc;
 
 use super::batch::{Batch, Outcome};
@@ -55,7 +55,7 @@ pub(crate) struct Rebuild<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProducerFiles {
     pub(crate) state: Arc<ProducerState>,
-    pub(crate) snapshots: Arc<BTreeMap<i64, SnapshotFile>>,
+    pub(crate) snapshots: Arc<SortedMap<i64, SnapshotFile>>,
 }
 
 impl ProducerFiles {

@@ -9,7 +9,7 @@
 //!
 //! A clone costs a handful of reference counts; what is changed afterwards is copied by the piece.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::sync::Arc;
 
 use super::checkpoint;
@@ -78,7 +78,7 @@ pub(crate) struct State {
     pub(crate) first_unstable_offset: Option<i64>,
     pub(crate) deleted: Arc<Deleted>,
     /// Files in the folder that are none of the log's.
-    pub(crate) strays: Arc<BTreeMap<String, File>>,
+    pub(crate) strays: Arc<SortedMap<String, File>>,
     pub(crate) tasks: Vec<Task>,
 }
 

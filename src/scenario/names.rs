@@ -6,18 +6,18 @@
 //! Deliberately absent: whether an act can apply to what it names. Only the world knows that, and refuses it.
 
 use super::ast::{Act, Layout, Statement};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 /// The names declared so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Names {
     brokers: u16,
     /// For each topic the most partitions that it ever had.
-    topics: BTreeMap<String, u32>,
+    topics: SortedMap<String, u32>,
     /// For each producer the records sent.
-    producers: BTreeMap<String, u64>,
-    consumers: BTreeSet<String>,
-    groups: BTreeSet<String>,
+    producers: SortedMap<String, u64>,
+    consumers: SortedSet<String>,
+    groups: SortedSet<String>,
 }
 
 /// The topic that Kafka makes by itself with the first group, and how many partitions it can have at most.

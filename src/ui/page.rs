@@ -3,7 +3,6 @@
 //! Deliberately absent: the DOM, timers, storage. A component draws this and calls [`Page::perform`]; whoever holds a
 //! clock calls [`Page::tick`].
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cluster::event::{Outcome, What};
@@ -12,6 +11,7 @@ use crate::history::CutNotice;
 use crate::lesson::compile::is_act;
 use crate::lesson::library::{self, LIBRARY};
 use crate::lesson::{Answered, Fault as LessonFault, Lesson, Progress};
+use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
 use crate::ui::reading::{Given, Reading};
 use crate::ui::session::{Direction, Moved, Session, fault_text};
@@ -93,7 +93,7 @@ pub struct Page {
     /// Whose menu of faults is open.
     pub menu: Option<u16>,
     /// The offsets picked as an answer.
-    pub picked: BTreeSet<i64>,
+    pub picked: SortedSet<i64>,
     /// How far somebody has come.
     pub progress: Progress,
     /// Counts changes of the world in view, so that drawings of one are not taken for those of another.
@@ -122,7 +122,7 @@ impl Page {
             notice: None,
             refused: None,
             menu: None,
-            picked: BTreeSet::new(),
+            picked: SortedSet::new(),
             progress,
             version: 0,
         };

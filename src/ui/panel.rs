@@ -133,7 +133,7 @@ pub fn lesson(
     reading: &Reading,
     session: &Session,
     playing: bool,
-    picked: &std::collections::BTreeSet<i64>,
+    picked: &crate::sorted::SortedSet<i64>,
     act: &Callback<Act>,
 ) -> Html {
     let front = &reading.lesson.front;
@@ -246,7 +246,7 @@ fn OutcomePanel(props: &OutcomeProps) -> Html {
 #[derive(Properties, PartialEq)]
 struct AskProps {
     prediction: Rc<Prediction>,
-    picked: Rc<std::collections::BTreeSet<i64>>,
+    picked: Rc<crate::sorted::SortedSet<i64>>,
     act: Callback<Act>,
 }
 

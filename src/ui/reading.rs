@@ -4,11 +4,11 @@
 //! prediction holds the reader until it is answered or skipped; the run itself says what was right.
 //! Deliberately absent: the DOM, and where progress is kept.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::lesson::replay::{Answer, caption};
 use crate::lesson::{Answered, Block, Kind, Lesson, Misconception, Part, Prediction, Puzzle};
+use crate::sorted::{SortedMap, SortedSet};
 use crate::ui::session::{Moved, Session};
 
 /// What somebody predicted.
@@ -17,7 +17,7 @@ pub enum Given {
     /// This option.
     Choice(usize),
     /// The records at these offsets.
-    Records(BTreeSet<i64>),
+    Records(SortedSet<i64>),
     /// This amount.
     Amount(i64),
     /// Nothing.
@@ -46,9 +46,9 @@ pub struct Reading {
     pub slug: Rc<str>,
     run: usize,
     /// Positions in the history at which stops of this run were reached.
-    reached: BTreeMap<usize, usize>,
-    given: BTreeMap<String, Given>,
-    outcomes: BTreeMap<String, Outcome>,
+    reached: SortedMap<usize, usize>,
+    given: SortedMap<String, Given>,
+    outcomes: SortedMap<String, Outcome>,
     acts_before_puzzle: usize,
 }
 
@@ -63,9 +63,9 @@ impl Reading {
             lesson,
             slug: slug.into(),
             run: 0,
-            reached: BTreeMap::new(),
-            given: BTreeMap::new(),
-            outcomes: BTreeMap::new(),
+            reached: SortedMap::new(),
+            given: SortedMap::new(),
+            outcomes: SortedMap::new(),
             acts_before_puzzle: 0,
         };
         Ok((reading, session))
@@ -188,7 +188,7 @@ impl Reading {
         let is_right = match (given, &answer) {
             (Given::Choice(given), Answer::Choice(right)) => given == right,
             (Given::Records(given), Answer::Records(ranges)) => {
-                let right: BTreeSet<i64> = ranges.iter().flat_map(|(from, to)| *from..=*to).collect();
+                let right: SortedSet<i64> = ranges.iter().flat_map(|(from, to)| *from..=*to).collect();
                 *given == right
             }
             (Given::Amount(given), Answer::Amount(right)) => given == right,

@@ -22,7 +22,7 @@ mod uniform_general;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 use std::sync::Arc;
 
 /// A partition of a topic, in the order of names and numbers.
@@ -42,7 +42,7 @@ pub struct Member {
     /// `group.instance.id` of a static member.
     pub instance: Option<Arc<str>>,
     /// The topics it subscribes to; they need not exist.
-    pub topics: BTreeSet<Arc<str>>,
+    pub topics: SortedSet<Arc<str>>,
     /// The partitions it owns going in.
     pub owned: Vec<Slot>,
     /// The generation in which it got them, −1 for a new member.
@@ -53,13 +53,13 @@ pub struct Member {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The topics that exist, with their number of partitions.
-    pub topics: BTreeMap<Arc<str>, u32>,
+    pub topics: SortedMap<Arc<str>, u32>,
     /// The members.
     pub members: Vec<Member>,
 }
 
 /// What each member is to read; every member is in it.
-pub type Assignment = BTreeMap<Arc<str>, BTreeSet<Slot>>;
+pub type Assignment = SortedMap<Arc<str>, SortedSet<Slot>>;
 
 /// A rule by which partitions are given to members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,7 +137,7 @@ impl Group {
     }
 
     /// The topics that exist and that somebody subscribes to, with their number of partitions.
-    fn subscribed_topics(&self) -> BTreeMap<Arc<str>, u32> {
+    fn subscribed_topics(&self) -> SortedMap<Arc<str>, u32> {
         let wanted = |topic: &Arc<str>| self.members.iter().any(|member| member.topics.contains(topic));
         self.topics
             .iter()
@@ -153,13 +153,13 @@ impl Group {
     fn nothing_assigned(&self) -> Assignment {
         self.members
             .iter()
-            .map(|member| (Arc::clone(&member.id), BTreeSet::new()))
+            .map(|member| (Arc::clone(&member.id), SortedSet::new()))
             .collect()
     }
 }
 
 /// The partitions of topics, by name and number.
-fn slots(topics: &BTreeMap<Arc<str>, u32>) -> impl Iterator<Item = Slot> + '_ {
+fn slots(topics: &SortedMap<Arc<str>, u32>) -> impl Iterator<Item = Slot> + '_ {
     topics.iter().flat_map(|(topic, &count)| slots_of(topic, count))
 }
 

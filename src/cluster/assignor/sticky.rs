@@ -10,7 +10,7 @@
 //! Mirrors `AbstractStickyAssignor`, `StickyAssignor` and `CooperativeStickyAssignor`.
 
 use crate::cluster::assignor::{Assignment, Group, Slot, sticky_equal, sticky_general};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 use std::sync::Arc;
 
 /// Who owns what, by place in the group's list of members.
@@ -18,13 +18,13 @@ pub(super) struct Owned {
     /// Each member's partitions of subscribed topics, in the order in which it named them.
     pub by_member: Vec<Vec<Slot>>,
     /// Partitions that two members of the same generation claimed.
-    pub contested: BTreeSet<Slot>,
+    pub contested: SortedSet<Slot>,
 }
 
 /// An assignment by place in the group's list of members, and what changes hands in it.
 pub(super) struct Distribution {
     pub by_member: Vec<Vec<Slot>>,
-    pub transferred: BTreeMap<Slot, usize>,
+    pub transferred: SortedMap<Slot, usize>,
 }
 
 pub(super) fn assign(group: &Group) -> Assignment {
@@ -61,12 +61,12 @@ fn distribute(group: &Group) -> Distribution {
     }
 }
 
-fn settle_ownership(group: &Group, topics: &BTreeMap<Arc<str>, u32>) -> Owned {
+fn settle_ownership(group: &Group, topics: &SortedMap<Arc<str>, u32>) -> Owned {
     let mut owned = Owned {
         by_member: vec![Vec::new(); group.members.len()],
-        contested: BTreeSet::new(),
+        contested: SortedSet::new(),
     };
-    let mut owners: BTreeMap<&Slot, usize> = BTreeMap::new();
+    let mut owners: SortedMap<&Slot, usize> = SortedMap::new();
     for (place, member) in group.members.iter().enumerate() {
         for slot in member.owned.iter().filter(|slot| topics.contains_key(&slot.topic)) {
             let Some(&other) = owners.get(slot) else {

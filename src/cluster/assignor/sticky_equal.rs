@@ -7,7 +7,8 @@
 
 use crate::cluster::assignor::sticky::{Distribution, Owned};
 use crate::cluster::assignor::{Group, Slot, java_order, slots};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use crate::sorted::{SortedMap, SortedSet};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 struct Builder {
@@ -17,18 +18,18 @@ struct Builder {
     extras_left: usize,
     below_min: Vec<usize>,
     exactly_min: VecDeque<usize>,
-    contested: BTreeSet<Slot>,
-    given_up: BTreeMap<Slot, usize>,
+    contested: SortedSet<Slot>,
+    given_up: SortedMap<Slot, usize>,
     result: Distribution,
 }
 
-pub(super) fn assign(group: &Group, topics: &BTreeMap<Arc<str>, u32>, owned: Owned) -> Distribution {
+pub(super) fn assign(group: &Group, topics: &SortedMap<Arc<str>, u32>, owned: Owned) -> Distribution {
     let members = group.members.len();
     let mut builder = Builder::new(slots(topics).count(), members, owned.contested);
     for place in java_order::of_texts(group.members.iter().map(|member| member.id.as_ref())) {
         builder.keep(place, &owned.by_member[place]);
     }
-    let kept: BTreeSet<Slot> = builder.result.by_member.iter().flatten().cloned().collect();
+    let kept: SortedSet<Slot> = builder.result.by_member.iter().flatten().cloned().collect();
     builder.below_min.sort_by_key(|&place| &group.members[place].id);
     builder
         .exactly_min
@@ -39,7 +40,7 @@ pub(super) fn assign(group: &Group, topics: &BTreeMap<Arc<str>, u32>, owned: Own
 }
 
 impl Builder {
-    fn new(partitions: usize, members: usize, contested: BTreeSet<Slot>) -> Self {
+    fn new(partitions: usize, members: usize, contested: SortedSet<Slot>) -> Self {
         let quota = |of: fn(usize, usize) -> usize| if members == 0 { 0 } else { of(partitions, members) };
         Builder {
             min_quota: quota(|partitions, members| partitions / members),
@@ -48,10 +49,10 @@ impl Builder {
             below_min: Vec::new(),
             exactly_min: VecDeque::new(),
             contested,
-            given_up: BTreeMap::new(),
+            given_up: SortedMap::new(),
             result: Distribution {
                 by_member: vec![Vec::new(); members],
-                transferred: BTreeMap::new(),
+                transferred: SortedMap::new(),
             },
         }
     }

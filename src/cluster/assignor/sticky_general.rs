@@ -8,10 +8,10 @@
 
 use crate::cluster::assignor::sticky::{Distribution, Owned};
 use crate::cluster::assignor::{Group, Slot, java_order, slots_of};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 use std::sync::Arc;
 
-pub(super) fn assign(group: &Group, topics: &BTreeMap<Arc<str>, u32>, owned: Owned) -> Distribution {
+pub(super) fn assign(group: &Group, topics: &SortedMap<Arc<str>, u32>, owned: Owned) -> Distribution {
     let mut builder = Builder::new(group, topics);
     builder.adopt(owned);
     builder.balance();
@@ -25,9 +25,9 @@ pub(super) fn assign(group: &Group, topics: &BTreeMap<Arc<str>, u32>, owned: Own
 }
 
 /// What somebody gives up and another one gets.
-fn transferred(group: &Group, by_member: &[Vec<Slot>]) -> BTreeMap<Slot, usize> {
+fn transferred(group: &Group, by_member: &[Vec<Slot>]) -> SortedMap<Slot, usize> {
     let members = || group.members.iter().zip(by_member).enumerate();
-    let lost: BTreeSet<&Slot> = members()
+    let lost: SortedSet<&Slot> = members()
         .flat_map(|(_, (member, new))| member.owned.iter().filter(|slot| !new.contains(slot)))
         .collect();
     members()
@@ -42,21 +42,21 @@ fn transferred(group: &Group, by_member: &[Vec<Slot>]) -> BTreeMap<Slot, usize> 
 
 struct Builder<'a> {
     group: &'a Group,
-    topics: &'a BTreeMap<Arc<str>, u32>,
+    topics: &'a SortedMap<Arc<str>, u32>,
     /// Places of a topic's subscribers.
-    subscribers: BTreeMap<&'a Arc<str>, Vec<usize>>,
-    assigned: Vec<BTreeSet<Slot>>,
-    owner: BTreeMap<Slot, usize>,
+    subscribers: SortedMap<&'a Arc<str>, Vec<usize>>,
+    assigned: Vec<SortedSet<Slot>>,
+    owner: SortedMap<Slot, usize>,
     /// The members that take part, least loaded first, then by id.
-    by_load: BTreeSet<(usize, &'a Arc<str>, usize)>,
+    by_load: SortedSet<(usize, &'a Arc<str>, usize)>,
     /// Who owned a partition in an earlier generation than the latest.
-    earlier: BTreeMap<Slot, (usize, i32)>,
+    earlier: SortedMap<Slot, (usize, i32)>,
     revocation_required: bool,
     movements: Movements,
 }
 
 impl<'a> Builder<'a> {
-    fn new(group: &'a Group, topics: &'a BTreeMap<Arc<str>, u32>) -> Self {
+    fn new(group: &'a Group, topics: &'a SortedMap<Arc<str>, u32>) -> Self {
         let subscribers_of = |topic: &Arc<str>| {
             let members = group.members.iter().enumerate();
             members
@@ -68,9 +68,9 @@ impl<'a> Builder<'a> {
             group,
             topics,
             subscribers: topics.keys().map(|topic| (topic, subscribers_of(topic))).collect(),
-            assigned: vec![BTreeSet::new(); group.members.len()],
-            owner: BTreeMap::new(),
-            by_load: BTreeSet::new(),
+            assigned: vec![SortedSet::new(); group.members.len()],
+            owner: SortedMap::new(),
+            by_load: SortedSet::new(),
             earlier: earlier_owners(group),
             revocation_required: false,
             movements: Movements::default(),
@@ -263,9 +263,9 @@ impl<'a> Builder<'a> {
 }
 
 /// Claims of a generation before the latest, the latest of them for each partition.
-fn earlier_owners(group: &Group) -> BTreeMap<Slot, (usize, i32)> {
+fn earlier_owners(group: &Group) -> SortedMap<Slot, (usize, i32)> {
     let latest = group.members.iter().map(|member| member.generation).max().unwrap_or(-1);
-    let mut earlier: BTreeMap<Slot, (usize, i32)> = BTreeMap::new();
+    let mut earlier: SortedMap<Slot, (usize, i32)> = SortedMap::new();
     for (place, member) in group
         .members
         .iter()
@@ -285,9 +285,9 @@ fn earlier_owners(group: &Group) -> BTreeMap<Slot, (usize, i32)> {
 /// Which partitions have been moved, and between whom.
 #[derive(Default)]
 struct Movements {
-    by_slot: BTreeMap<Slot, (usize, usize)>,
+    by_slot: SortedMap<Slot, (usize, usize)>,
     /// For a topic and a pair (from, to) the partitions in the order in which they were moved.
-    by_pair: BTreeMap<(Arc<str>, usize, usize), Vec<Slot>>,
+    by_pair: SortedMap<(Arc<str>, usize, usize), Vec<Slot>>,
 }
 
 impl Movements {

@@ -145,7 +145,7 @@ proptest! {
         group.members.iter_mut().for_each(|member| member.topics = topics.clone());
         for assignor in [Assignor::Sticky, Assignor::CooperativeSticky, Assignor::Uniform] {
             let first = assignor.assign(&group);
-            let loads = || first.values().map(BTreeSet::len);
+            let loads = || first.values().map(SortedSet::len);
             prop_assert!(loads().max() <= loads().min().map(|least| least + 1), "{assignor:?}");
             prop_assert_eq!(assignor.assign(&after(&group, &first, 1)), first);
         }

@@ -8,8 +8,8 @@
 //! Mirrors `UniformHomogeneousAssignmentBuilder`.
 
 use crate::cluster::assignor::{Assignment, Group, Slot, slots};
+use crate::sorted::SortedSet;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(super) fn assign(group: &Group) -> Assignment {
@@ -18,7 +18,7 @@ pub(super) fn assign(group: &Group) -> Assignment {
     let members = group.members_in_map_order();
     let mut all: Vec<Slot> = slots(&topics).collect();
     all.sort_by(last_topic_first);
-    let owned_before: BTreeSet<&Slot> = members.iter().flat_map(|member| &member.owned).collect();
+    let owned_before: SortedSet<&Slot> = members.iter().flat_map(|member| &member.owned).collect();
     let mut unassigned: Vec<Slot> = all
         .iter()
         .filter(|slot| !owned_before.contains(slot))

@@ -9,8 +9,8 @@
 //! there and by name here. Mirrors `UniformHeterogeneousAssignmentBuilder`.
 
 use crate::cluster::assignor::{Assignment, Group, Member, slots_of};
+use crate::sorted::SortedMap;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How often all topics are gone through at most.
@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
         if scale.imbalance(&self.loads) <= 1 {
             return 0;
         }
-        let mut held: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut held: SortedMap<usize, Vec<usize>> = SortedMap::new();
         for (partition, owner) in topic.owners.iter().enumerate() {
             held.entry(owner.unwrap_or(usize::MAX)).or_default().push(partition);
         }

@@ -3,11 +3,10 @@
 //! Mirrors `AlterPartitionManager`: at most one request is on its way, and each partition has at most one change
 //! waiting or on its way; a second is not attempted. Errors of the transport or of the whole request are tried again.
 
-use std::collections::BTreeMap;
-
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::message::{AlterPartition, Correlation};
 use crate::cluster::settings::Micros;
+use crate::sorted::SortedMap;
 
 /// How long a failed request rests before it is sent again.
 pub(super) const RETRY: Micros = 50_000;
@@ -16,7 +15,7 @@ pub(super) const RETRY: Micros = 50_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AlterPartitions {
     /// Waiting or on their way, until the controller has answered for them.
-    wanted: BTreeMap<TopicPartition, AlterPartition>,
+    wanted: SortedMap<TopicPartition, AlterPartition>,
     /// The request that is on its way.
     pub in_flight: Option<InFlight>,
 }

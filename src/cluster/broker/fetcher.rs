@@ -6,18 +6,18 @@
 //!
 //! Deliberately absent: fetch sessions, several fetchers for one leader (`num.replica.fetchers` is 1).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::message::{Correlation, FetchRequest};
 use crate::cluster::settings::Micros;
+use crate::sorted::SortedMap;
 
 /// A fetcher.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Fetcher {
     /// What it copies.
-    pub partitions: BTreeMap<TopicPartition, FetchState>,
+    pub partitions: SortedMap<TopicPartition, FetchState>,
     /// The request it waits for.
     pub outstanding: Option<Outstanding>,
     /// When it looks again by itself, if a timer is armed for that.

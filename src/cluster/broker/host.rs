@@ -3,12 +3,11 @@
 //! Mirrors `LogManager`'s directory-level files and `BrokerServer`'s `meta.properties`. While a process runs it has the
 //! folders open and they stand in its replicas; when it is gone they lie here, as a kill or a power loss left them.
 
-use std::collections::BTreeMap;
-
 use crate::cluster::event::Tag;
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::input::{CheckpointFile, Keep};
 use crate::log::{Batch, Encoder, Files, Fingerprint, Keep as FilesKeep, LoadArgs, Log, LogConfig, Shutdown};
+use crate::sorted::SortedMap;
 
 /// What the checkpoint files of a data directory say of one partition; 0 where they say nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +51,7 @@ pub struct Host {
     /// How many processes were started.
     pub(super) incarnations: u64,
     /// The partitions, while no process has them open.
-    pub folders: BTreeMap<TopicPartition, Folder>,
+    pub folders: SortedMap<TopicPartition, Folder>,
 }
 
 /// What a power loss took of one partition: from which offset to which, and the records with their tags.

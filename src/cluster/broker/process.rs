@@ -3,7 +3,7 @@
 //! Mirrors `BrokerServer` with `ReplicaManager`. Handlers change replicas and note what they touched; what waits for
 //! that (parked fetches, delayed writes) is looked at afterwards, in [`Process::settle`], like Kafka's action queue.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Effect, Timer, TimerKind};
@@ -15,6 +15,7 @@ use crate::cluster::message::{Correlation, Message};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::cluster::tracked::Tracked;
+use crate::sorted::SortedMap;
 
 use super::alter::AlterPartitions;
 use super::channel::Channel;
@@ -76,15 +77,15 @@ pub struct Process {
     /// What it knows of the cluster.
     pub image: Arc<Image>,
     /// Its replicas.
-    pub replicas: BTreeMap<TopicPartition, Tracked<Replica>>,
+    pub replicas: SortedMap<TopicPartition, Tracked<Replica>>,
     /// The data directory and whether the controller must still be told of it.
     pub(super) directory: (u32, Option<ReportDirectory>),
     /// What it sends to the controller.
     pub(super) controller: ControllerLink,
     /// Its fetchers, by leader.
-    pub(super) fetchers: BTreeMap<BrokerId, Fetcher>,
+    pub(super) fetchers: SortedMap<BrokerId, Fetcher>,
     /// Connections of clients and followers.
-    pub(super) channels: BTreeMap<Node, Channel>,
+    pub(super) channels: SortedMap<Node, Channel>,
     /// ISR changes on their way.
     pub(super) alter: AlterPartitions,
     /// How many ISRs it has shrunk and expanded.
@@ -121,11 +122,11 @@ impl Process {
                 offset: -1,
                 ..Image::default()
             }),
-            replicas: BTreeMap::new(),
+            replicas: SortedMap::new(),
             directory,
             controller: ControllerLink::default(),
-            fetchers: BTreeMap::new(),
-            channels: BTreeMap::new(),
+            fetchers: SortedMap::new(),
+            channels: SortedMap::new(),
             alter: AlterPartitions::default(),
             isr_changes: (0, 0),
             lag: 0,

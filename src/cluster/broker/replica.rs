@@ -3,13 +3,13 @@
 //! Mirrors `Partition` with its `PartitionState`s. The log holds the high watermark; here stand the rules about ISR and
 //! high watermark that need nobody else. Replicas are shared between snapshots until changed.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cluster::ids::BrokerId;
 use crate::cluster::image::{Image, PartitionImage};
 use crate::cluster::settings::Micros;
 use crate::log::{Encoder, Fingerprint, Log, LogConfig};
+use crate::sorted::SortedMap;
 
 use super::host::Checkpoints;
 use super::remote::{Membership, Remote};
@@ -65,7 +65,7 @@ pub struct Leading {
     /// The log end when the epoch began.
     pub epoch_start: i64,
     /// The other assigned replicas.
-    pub remotes: BTreeMap<BrokerId, Remote>,
+    pub remotes: SortedMap<BrokerId, Remote>,
 }
 
 /// An ISR change under way.
@@ -151,7 +151,7 @@ impl Replica {
         let log_end = self.log.log_end_offset();
         let (mut remotes, epoch_start, newly) = match was {
             Role::Leader(was) => (was.remotes, was.epoch_start, false),
-            _ => (BTreeMap::new(), log_end, true),
+            _ => (SortedMap::new(), log_end, true),
         };
         remotes.retain(|id, _| partition.replicas.contains(id));
         for &id in partition.replicas.iter().filter(|&&id| id != me) {

@@ -6,13 +6,12 @@
 //!
 //! Not part of the model: everything here follows from the state.
 
-use std::collections::BTreeMap;
-
 use crate::cluster::actor::{Cx, Timer};
 use crate::cluster::settings::Micros;
+use crate::sorted::SortedMap;
 
 /// Deadlines by timer.
-pub(super) type Deadlines = BTreeMap<Timer, Micros>;
+pub(super) type Deadlines = SortedMap<Timer, Micros>;
 
 /// What is armed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

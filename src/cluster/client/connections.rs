@@ -8,13 +8,14 @@
 //! A deadline is kept only where one can pass: for requests that a broker may keep (produce), and for the others once
 //! something on the path was lost. Mirrors `NetworkClient`, `InFlightRequests` and `ClusterConnectionStates`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::ids::{BrokerId, Node};
 use crate::cluster::message::{Correlation, Message};
 use crate::cluster::settings::Micros;
 use crate::log::Encoder;
+use crate::sorted::SortedMap;
 
 use super::alarms::{Deadlines, earliest};
 
@@ -67,14 +68,14 @@ impl<R> Default for Peer<R> {
 /// All connections of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Connections<R> {
-    peers: BTreeMap<BrokerId, Peer<R>>,
+    peers: SortedMap<BrokerId, Peer<R>>,
     next: Correlation,
 }
 
 impl<R> Default for Connections<R> {
     fn default() -> Self {
         Connections {
-            peers: BTreeMap::new(),
+            peers: SortedMap::new(),
             next: 0,
         }
     }

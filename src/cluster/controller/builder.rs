@@ -13,7 +13,7 @@ use crate::cluster::controller::partition::{
 };
 use crate::cluster::controller::reassign::Reassignment;
 use crate::cluster::ids::BrokerId;
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 /// Which replicas an election may choose from, and in which order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +181,7 @@ impl<'a> ChangeBuilder<'a> {
             self.target_elr = Vec::new();
             return;
         }
-        let candidates: BTreeSet<BrokerId> = self.target_elr.iter().chain(&self.partition.isr).copied().collect();
+        let candidates: SortedSet<BrokerId> = self.target_elr.iter().chain(&self.partition.isr).copied().collect();
         self.target_elr = candidates
             .into_iter()
             .filter(|broker| !self.target_isr.contains(broker) && self.unclean_shutdown != Some(*broker))

@@ -13,7 +13,7 @@ use crate::cluster::controller::builder::ElrFeature;
 use crate::cluster::controller::change::{Outcome, Record};
 use crate::cluster::ids::{BrokerId, TopicId};
 use crate::log::Errors;
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::sync::Arc;
 
 const MIN_ISR: &str = "min.insync.replicas";
@@ -42,7 +42,7 @@ pub enum UpgradeType {
 /// Dynamic configs by scope and name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Configs {
-    values: BTreeMap<(ConfigScope, Arc<str>), Arc<str>>,
+    values: SortedMap<(ConfigScope, Arc<str>), Arc<str>>,
 }
 
 impl Configs {

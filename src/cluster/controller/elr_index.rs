@@ -9,12 +9,12 @@
 //! Mirrors `BrokersToElrs`.
 
 use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 /// For each broker and topic the partitions that are listed, repetitions included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ElrIndex {
-    entries: BTreeMap<(BrokerId, TopicId), Vec<u32>>,
+    entries: SortedMap<(BrokerId, TopicId), Vec<u32>>,
 }
 
 impl ElrIndex {

@@ -40,13 +40,13 @@ pub use topics::Topic;
 use crate::cluster::Rule;
 use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
 use crate::log::{Encoder, Errors, Fingerprint};
+use crate::sorted::SortedMap;
 use brokers::Trigger;
 use builder::{ChangeBuilder, Surroundings};
 use change::{Fencing, Record};
 use config::Configs;
 use elr_index::ElrIndex;
 use session::Sessions;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a controller is told once, when it starts.
@@ -57,9 +57,9 @@ pub struct Settings {
     /// When the controller started; its periodic checks are counted from here.
     pub started_ms: i64,
     /// The controller's own config file: name and value.
-    pub file: BTreeMap<String, String>,
+    pub file: SortedMap<String, String>,
     /// The dynamic cluster-wide configs at the start: name and value.
-    pub cluster: BTreeMap<String, String>,
+    pub cluster: SortedMap<String, String>,
     /// The next offset of the metadata log, from which broker epochs come.
     pub next_offset: i64,
     /// Whether ELR is on; it is for clusters formatted since 4.1.
@@ -71,8 +71,8 @@ impl Default for Settings {
         Settings {
             session_timeout_ms: 9_000,
             started_ms: 0,
-            file: BTreeMap::new(),
-            cluster: BTreeMap::new(),
+            file: SortedMap::new(),
+            cluster: SortedMap::new(),
             next_offset: 0,
             elr: ElrFeature::On,
         }
@@ -92,9 +92,9 @@ pub struct Controller {
     elr: ElrFeature,
     next_offset: i64,
     next_topic: TopicId,
-    brokers: Arc<BTreeMap<BrokerId, Broker>>,
+    brokers: Arc<SortedMap<BrokerId, Broker>>,
     sessions: Arc<Sessions>,
-    topics: Arc<BTreeMap<TopicId, Arc<Topic>>>,
+    topics: Arc<SortedMap<TopicId, Arc<Topic>>>,
     configs: Arc<Configs>,
     elr_index: Arc<ElrIndex>,
 }
@@ -323,7 +323,7 @@ impl Controller {
             Record::Topic { topic, name } => {
                 let new = Topic {
                     name: Arc::clone(&name),
-                    partitions: BTreeMap::new(),
+                    partitions: SortedMap::new(),
                 };
                 Arc::make_mut(&mut self.topics).insert(topic, Arc::new(new));
                 self.next_topic = TopicId(topic.0 + 1);

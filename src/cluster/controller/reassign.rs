@@ -15,7 +15,7 @@ use crate::cluster::controller::change::{Outcome, Record};
 use crate::cluster::controller::partition::Partition;
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::log::Errors;
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 /// Whether a reassignment may change the number of replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Reassignment {
     /// The way from one assignment to another: the target first, then those to be removed in ascending order.
     fn between(current: &[BrokerId], target: &[BrokerId]) -> Self {
         let missing_in = |list: &[BrokerId], other: &[BrokerId]| -> Vec<BrokerId> {
-            let unique: BTreeSet<BrokerId> = list.iter().copied().filter(|broker| !other.contains(broker)).collect();
+            let unique: SortedSet<BrokerId> = list.iter().copied().filter(|broker| !other.contains(broker)).collect();
             unique.into_iter().collect()
         };
         let removing = missing_in(current, target);
@@ -168,7 +168,7 @@ impl Controller {
 
 /// How many replicas a partition has, or will have when its reassignment is finished.
 fn replication_factor(partition: &Partition) -> usize {
-    let mut replicas: BTreeSet<BrokerId> = partition.replicas.iter().chain(&partition.adding).copied().collect();
+    let mut replicas: SortedSet<BrokerId> = partition.replicas.iter().chain(&partition.adding).copied().collect();
     replicas.retain(|broker| !partition.removing.contains(broker));
     replicas.len()
 }

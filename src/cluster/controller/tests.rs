@@ -12,7 +12,7 @@ const NEW_DISK: DirectoryId = DirectoryId(1);
 
 /// Three brokers and a topic of one partition on all of them, led by 1.
 fn cluster(elr: ElrFeature, min_isr: &str) -> Controller {
-    let cluster = BTreeMap::from([("min.insync.replicas".to_owned(), min_isr.to_owned())]);
+    let cluster = SortedMap::from([("min.insync.replicas".to_owned(), min_isr.to_owned())]);
     let mut controller = Controller::new(Settings {
         elr,
         cluster,

@@ -8,7 +8,7 @@ use crate::cluster::controller::change::{Outcome, Record};
 use crate::cluster::controller::partition::{DirectoryId, Partition};
 use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
 use crate::log::Errors;
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::sync::Arc;
 
 /// A topic.
@@ -17,7 +17,7 @@ pub struct Topic {
     /// Its name.
     pub name: Arc<str>,
     /// Its partitions by number.
-    pub partitions: BTreeMap<u32, Arc<Partition>>,
+    pub partitions: SortedMap<u32, Arc<Partition>>,
 }
 
 impl Controller {

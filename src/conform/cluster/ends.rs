@@ -5,8 +5,8 @@ use super::state::epochs;
 use crate::cluster::broker::ReplicaView;
 use crate::cluster::settings::Micros;
 use crate::log::Batch;
+use crate::sorted::{SortedMap, SortedSet};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What passes before the end is recorded, so that the high watermarks are checkpointed once more.
 pub(super) const LAST_CHECKPOINT: Micros = 1_500_000;
@@ -130,7 +130,7 @@ pub(super) fn settle_races(line: &Value, ours: &mut Value) -> Vec<String> {
 
 /// Whether these entries differ only in the order in which followers join, and what they lead to is the same.
 fn is_order_of_joining(recorded: &[Value], ours: &[Value], from: usize, to: usize) -> bool {
-    let ids = |entry: &Value| -> BTreeSet<u64> {
+    let ids = |entry: &Value| -> SortedSet<u64> {
         let isr = entry.get("isr").and_then(Value::as_array);
         isr.into_iter().flatten().filter_map(Value::as_u64).collect()
     };
@@ -172,7 +172,7 @@ pub(super) fn normalize(line: &mut Value) {
     let Some(logs) = line.get_mut("logs").and_then(Value::as_object_mut) else {
         return;
     };
-    let mut given: BTreeMap<i64, usize> = BTreeMap::new();
+    let mut given: SortedMap<i64, usize> = SortedMap::new();
     let replicas = logs.values_mut().filter_map(Value::as_object_mut);
     for log in replicas.flat_map(|replicas| replicas.values_mut()) {
         for record in log.as_array_mut().into_iter().flatten() {

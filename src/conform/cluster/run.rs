@@ -10,8 +10,8 @@ use crate::cluster::{
 };
 use crate::config::{BrokerConfig, Scope};
 use crate::conform::Malformed;
+use crate::sorted::SortedMap;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 /// A second in microseconds.
 pub(super) const SECOND: Micros = 1_000_000;
@@ -31,17 +31,17 @@ const UP: Micros = 10 * SECOND;
 pub(super) struct Run {
     pub world: World,
     /// Every state of each partition that the controller wrote.
-    pub history: BTreeMap<TopicPartition, Vec<Value>>,
+    pub history: SortedMap<TopicPartition, Vec<Value>>,
     /// What came for the recorder's own raw requests.
     pub inbox: Inbox,
     /// What producers were told of their records.
     pub(super) told: Vec<Event>,
     /// Raw requests that wait in the background.
-    pub(super) waiting: BTreeMap<String, Vec<Ask>>,
+    pub(super) waiting: SortedMap<String, Vec<Ask>>,
     /// The records that each producer was given and that nobody has collected the answers of.
-    pub(super) handed: BTreeMap<String, Vec<Handed>>,
+    pub(super) handed: SortedMap<String, Vec<Handed>>,
     /// How many records each producer was given.
-    pub(super) given: BTreeMap<ClientId, u32>,
+    pub(super) given: SortedMap<ClientId, u32>,
     /// Brokers that were told to stop while they were frozen.
     pub(super) stop_when_resumed: Vec<BrokerId>,
     /// When a new data directory is reported.
@@ -79,12 +79,12 @@ impl Run {
         };
         let mut run = Run {
             world: World::new(setup),
-            history: BTreeMap::new(),
+            history: SortedMap::new(),
             inbox: Inbox::default(),
             told: Vec::new(),
-            waiting: BTreeMap::new(),
-            handed: BTreeMap::new(),
-            given: BTreeMap::new(),
+            waiting: SortedMap::new(),
+            handed: SortedMap::new(),
+            given: SortedMap::new(),
             stop_when_resumed: Vec::new(),
             race,
             configures: false,

@@ -1,15 +1,15 @@
 //! The recorded script: header, lines, steps.
 
+use crate::sorted::SortedMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 /// The first line.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Header {
     pub elr_feature: u8,
-    pub timings: BTreeMap<String, Value>,
+    pub timings: SortedMap<String, Value>,
     pub brokers: Vec<u16>,
 }
 

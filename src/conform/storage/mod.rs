@@ -75,7 +75,7 @@ fn comparable(mut result: Value) -> Value {
 }
 
 fn compare_files(line: &Value, run: &Run) -> Result<Vec<Difference>, Malformed> {
-    let recorded = <std::collections::BTreeMap<String, FileBytes>>::deserialize(&line["files"])
+    let recorded = <crate::sorted::SortedMap<String, FileBytes>>::deserialize(&line["files"])
         .map_err(|error| Malformed::new("files", error))?;
     let ours = run.close();
     let mut found = Vec::new();

@@ -1,14 +1,14 @@
 //! What stands in a recording: its header, its operations.
 
+use crate::sorted::SortedMap;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Header {
     pub(super) now: i64,
-    pub(super) config: BTreeMap<String, String>,
+    pub(super) config: SortedMap<String, String>,
     pub(super) async_tasks: AsyncTasks,
     pub(super) producer_id_expiration_ms: i64,
     pub(super) cleaner: CleanerSizes,
@@ -96,7 +96,7 @@ pub(super) enum Op {
         ms: i64,
     },
     Config {
-        set: BTreeMap<String, String>,
+        set: SortedMap<String, String>,
     },
     TruncateTo {
         offset: i64,

@@ -9,9 +9,9 @@ use crate::log::{
     Isolation, LoadArgs, Log, LogConfig, Marker, Origin, Outcome, ProducerStamp, Record, Refusal, Shutdown,
     TimestampQuery, TimestampType, TransactionVersion,
 };
+use crate::sorted::SortedMap;
 use base64::Engine;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A recording in progress.
@@ -53,7 +53,7 @@ impl Run {
     }
 
     /// The folder after a clean close.
-    pub(super) fn close(&self) -> BTreeMap<String, crate::log::File> {
+    pub(super) fn close(&self) -> SortedMap<String, crate::log::File> {
         let files = self.log.clone().close(self.now);
         files
             .iter()
@@ -424,7 +424,7 @@ fn apply_damage(files: &mut Files, damage: &Damage, now: i64) -> Result<(), Malf
     Ok(())
 }
 
-fn apply_settings(config: &mut LogConfig, settings: &BTreeMap<String, String>) -> Result<(), Malformed> {
+fn apply_settings(config: &mut LogConfig, settings: &SortedMap<String, String>) -> Result<(), Malformed> {
     for (name, value) in settings {
         apply_setting(config, name, value)
             .ok_or_else(|| Malformed::new(name, format!("unknown setting or value {value:?}")))?;

@@ -3,7 +3,7 @@
 //! Mirrors `CleanedTransactionMetadata`. Data of an aborted transaction may go; a marker may go once no batch of its
 //! transaction is left. Aborted transactions that keep their marker go into the new segment's aborted index.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::super::batch::{Batch, Outcome};
 use super::super::txn_index::{AbortedTxn, TxnIndex};
@@ -17,10 +17,10 @@ struct Ongoing {
 /// The transactions around the batch that is being passed.
 #[derive(Default)]
 pub(super) struct CleanedTransactions {
-    committed: BTreeSet<i64>,
-    aborted: BTreeMap<i64, Ongoing>,
+    committed: SortedSet<i64>,
+    aborted: SortedMap<i64, Ongoing>,
     /// Aborted transactions still ahead, by first offset and arrival.
-    ahead: BTreeMap<(i64, u64), AbortedTxn>,
+    ahead: SortedMap<(i64, u64), AbortedTxn>,
     arrivals: u64,
 }
 
@@ -72,8 +72,8 @@ impl CleanedTransactions {
     }
 
     fn begin_up_to(&mut self, offset: i64) {
-        while let Some(first) = self.ahead.first_entry().filter(|first| first.key().0 <= offset) {
-            let txn = first.remove();
+        while self.ahead.first_key_value().is_some_and(|(key, _)| key.0 <= offset) {
+            let Some((_, txn)) = self.ahead.pop_first() else { return };
             self.aborted
                 .entry(txn.producer_id)
                 .or_insert(Ongoing { txn, seen_data: false });

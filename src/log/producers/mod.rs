@@ -10,7 +10,7 @@
 mod append;
 mod entry;
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::sync::Arc;
 
 use super::batch::Batch;
@@ -76,7 +76,7 @@ struct Slot {
 /// The producers by id, with what decides their order in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entries {
-    slots: BTreeMap<i64, Slot>,
+    slots: SortedMap<i64, Slot>,
     arrivals: u64,
     table_size: u64,
 }
@@ -84,7 +84,7 @@ struct Entries {
 impl Default for Entries {
     fn default() -> Self {
         Self {
-            slots: BTreeMap::new(),
+            slots: SortedMap::new(),
             arrivals: 0,
             table_size: FIRST_TABLE_SIZE,
         }
@@ -150,9 +150,9 @@ impl Fingerprint for Entries {
 pub struct ProducerState {
     entries: Arc<Cached<Entries>>,
     /// First offset of each open transaction, with its producer.
-    ongoing: BTreeMap<i64, i64>,
+    ongoing: SortedMap<i64, i64>,
     /// First offset of each ended transaction whose marker the high watermark has not passed, with the marker's offset.
-    unreplicated: BTreeMap<i64, i64>,
+    unreplicated: SortedMap<i64, i64>,
     /// One past the last offset that this state covers.
     map_end_offset: i64,
     last_snapshot_offset: i64,
@@ -169,8 +169,8 @@ impl ProducerState {
     pub fn starting_at(offset: i64) -> Self {
         Self {
             entries: Arc::default(),
-            ongoing: BTreeMap::new(),
-            unreplicated: BTreeMap::new(),
+            ongoing: SortedMap::new(),
+            unreplicated: SortedMap::new(),
             map_end_offset: offset,
             last_snapshot_offset: offset,
         }
@@ -220,7 +220,7 @@ impl ProducerState {
     /// The first offset whose fate `read_committed` cannot know yet: the oldest open transaction, or the oldest
     /// ended one whose marker is not replicated.
     pub fn first_unstable_offset(&self) -> Option<i64> {
-        let first = |txns: &BTreeMap<i64, i64>| txns.keys().next().copied();
+        let first = |txns: &SortedMap<i64, i64>| txns.keys().next().copied();
         match (first(&self.ongoing), first(&self.unreplicated)) {
             (Some(ongoing), Some(unreplicated)) => Some(ongoing.min(unreplicated)),
             (ongoing, unreplicated) => ongoing.or(unreplicated),

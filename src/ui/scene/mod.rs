@@ -6,11 +6,11 @@ mod broker;
 mod clients;
 mod flight;
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use yew::prelude::*;
 
+use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Subject, Zoom};
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{Flight, Leg, PartitionCard, Row, Stage, Window};
@@ -40,7 +40,7 @@ pub struct Frame {
     /// What is inspected.
     pub selected: Option<Subject>,
     /// The offsets picked as an answer, while a question asks for them.
-    pub picked: Option<Rc<BTreeSet<i64>>>,
+    pub picked: Option<Rc<SortedSet<i64>>>,
     /// Where acts go.
     pub act: Callback<Act>,
 }

@@ -1,12 +1,11 @@
 //! What the view modules look at: a world, its ledger, the step that led here, and which partition is in view.
 
-use std::collections::BTreeMap;
-
 use crate::cluster::event::{Event, What};
 use crate::cluster::{BrokerId, ClientId, Input, Tag, TopicPartition, World};
 use crate::history::History;
 use crate::ledger::{Ledger, Story};
 use crate::log::Log;
+use crate::sorted::SortedMap;
 use crate::ui::view::names::Names;
 
 /// How a broker that is down came down.
@@ -36,7 +35,7 @@ pub struct Look<'a> {
     pub partition: TopicPartition,
     /// How things are called.
     pub names: Names<'a>,
-    endings: BTreeMap<BrokerId, Ending>,
+    endings: SortedMap<BrokerId, Ending>,
 }
 
 impl<'a> Look<'a> {
@@ -125,13 +124,13 @@ impl<'a> Look<'a> {
 }
 
 /// The latest ending of each broker that is down; looked up in what was done, since the world itself has no need of it.
-fn endings(history: &History) -> BTreeMap<BrokerId, Ending> {
+fn endings(history: &History) -> SortedMap<BrokerId, Ending> {
     let world = history.world();
     let mut down: Vec<BrokerId> = world
         .broker_ids()
         .filter(|id| world.broker(*id).is_some_and(|broker| !broker.is_running()))
         .collect();
-    let mut found = BTreeMap::new();
+    let mut found = SortedMap::new();
     for input in history.inputs()[..history.position()].iter().rev() {
         if down.is_empty() {
             break;

@@ -1,6 +1,5 @@
 //! Brokers' rows: what each replica holds within the window, in which layer, and what this step did to it.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cluster::event::{BrokerState, What};
@@ -8,6 +7,7 @@ use crate::cluster::{BrokerId, Node, Tag};
 use crate::ledger::How;
 use crate::ledger::present::Fate;
 use crate::log::Log;
+use crate::sorted::SortedSet;
 use crate::ui::view::look::{Ending, Look};
 use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, Position, Role, Segment, Standing, Window};
 
@@ -136,7 +136,7 @@ fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role, doomed: usize
 /// Whom a broker exchanges no messages with, in words; nothing if the paths are whole.
 fn cuts(look: &Look<'_>, id: BrokerId) -> String {
     let me = Node::Broker(id);
-    let others: BTreeSet<Node> = look
+    let others: SortedSet<Node> = look
         .world
         .network()
         .cuts()

@@ -1,6 +1,5 @@
 //! A few brokers, a scripted controller and clients by hand, joined by wires of one millisecond.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Effect, Reach, Timer};
@@ -16,6 +15,7 @@ use crate::cluster::rules::Rules;
 use crate::cluster::settings::{Disk, Micros, Settings, Topic};
 use crate::config::{BrokerConfig, TopicConfig};
 use crate::log::{Batch, Record};
+use crate::sorted::SortedMap;
 
 /// The partition of most tests.
 pub const TP: TopicPartition = TopicPartition {
@@ -42,7 +42,7 @@ pub struct Rig {
     pub now: Micros,
     pub brokers: Vec<Broker>,
     pub wire: Vec<(Micros, Node, Node, Message)>,
-    pub timers: BTreeMap<(Node, Timer), Micros>,
+    pub timers: SortedMap<(Node, Timer), Micros>,
     pub events: Vec<Event>,
     pub inbox: Vec<(Node, Node, Message)>,
     pub image: Image,
@@ -96,7 +96,7 @@ impl Rig {
             now: 0,
             brokers,
             wire: Vec::new(),
-            timers: BTreeMap::new(),
+            timers: SortedMap::new(),
             events: Vec::new(),
             inbox: Vec::new(),
             image,

@@ -15,7 +15,7 @@ mod requests;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Timer, TimerKind};
@@ -29,6 +29,7 @@ use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::config::{AutoOffsetReset, ConfigError, ConsumerConfig};
 use crate::log::{Encoder, Fingerprint};
+use crate::sorted::SortedMap;
 
 use super::alarms::{Alarms, Deadlines, earliest};
 use super::backoff::{Backoff, micros};
@@ -77,7 +78,7 @@ pub struct Consumer {
     polls: Polls,
     chance: Chance,
     metadata: Metadata,
-    readings: BTreeMap<TopicPartition, Reading>,
+    readings: SortedMap<TopicPartition, Reading>,
     /// The order in which partitions are asked for: who has just got something goes to the end.
     order: Vec<TopicPartition>,
     /// Partitions with records that were fetched and not handed over, in the order of their arrival.

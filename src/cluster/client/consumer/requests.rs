@@ -2,7 +2,6 @@
 //!
 //! Mirrors `AbstractFetch.prepareFetchRequests`, `OffsetFetcher.resetPositionsIfNeeded` and `validatePositionsIfNeeded`.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cluster::actor::Cx;
@@ -11,12 +10,13 @@ use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::message::{FetchPartition, FetchRequest, Isolation, Message, OffsetSpec};
 use crate::cluster::rules::Rule;
 use crate::config::IsolationLevel;
+use crate::sorted::SortedMap;
 
 use super::position::{Position, Reading, State, Why};
 use super::{Asks, Consumer};
 
 /// What is asked of each leader: partitions with the leader epoch believed in, and what about them.
-type ByLeader<T> = BTreeMap<BrokerId, Vec<(TopicPartition, i32, T)>>;
+type ByLeader<T> = SortedMap<BrokerId, Vec<(TopicPartition, i32, T)>>;
 
 impl Consumer {
     /// Takes note of leaders that have changed: a position with an epoch has to be validated with the new one.

@@ -6,12 +6,13 @@
 //! Mirrors `RecordAccumulator` with its `BufferPool`. Deliberately absent: the pool's chunks (only the sum of bytes counts)
 //! and `partitioner.availability.timeout.ms`.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
 use crate::cluster::settings::Micros;
 use crate::log::{Encoder, Record};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::batch::ProducerBatch;
 
@@ -22,7 +23,7 @@ pub(super) struct BatchId(u32);
 /// Every batch that is undecided.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Batches {
-    all: BTreeMap<BatchId, Arc<ProducerBatch>>,
+    all: SortedMap<BatchId, Arc<ProducerBatch>>,
     next: u32,
     memory: usize,
 }
@@ -102,11 +103,11 @@ pub(super) enum Waits {
 /// The queues.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Accumulator {
-    queues: BTreeMap<TopicPartition, VecDeque<BatchId>>,
+    queues: SortedMap<TopicPartition, VecDeque<BatchId>>,
     /// Partitions with a request in flight while only one may be.
-    muted: BTreeSet<TopicPartition>,
+    muted: SortedSet<TopicPartition>,
     /// Where the next request to a broker begins among the partitions that it leads.
-    drain_from: BTreeMap<BrokerId, u32>,
+    drain_from: SortedMap<BrokerId, u32>,
 }
 
 impl Accumulator {

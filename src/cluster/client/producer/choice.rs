@@ -5,18 +5,17 @@
 //! of them have a leader, and how long their queues are. Mirrors `KafkaProducer.partition` and the part of
 //! `RecordAccumulator` that keeps a partitioner for each topic.
 
-use std::collections::BTreeMap;
-
 use crate::cluster::chance::Chance;
 use crate::cluster::ids::{TopicId, TopicPartition};
 use crate::cluster::image::Image;
 use crate::cluster::partitioner::{Availability, StickyPartitioner, Switching, partition_for_key};
 use crate::log::Encoder;
+use crate::sorted::SortedMap;
 
 /// The sticky partitions of a producer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Choice {
-    topics: BTreeMap<TopicId, StickyPartitioner>,
+    topics: SortedMap<TopicId, StickyPartitioner>,
 }
 
 /// A topic's partitions as a client knows them.

@@ -5,7 +5,6 @@
 //! far as `max.request.size` allows. Mirrors `RecordAccumulator.ready` and `drain` and `Sender.sendProducerData`, down to
 //! the `break` by which a partition that is held back for its sequences holds up the ones behind it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::cluster::actor::Cx;
@@ -13,6 +12,7 @@ use crate::cluster::event::{Outcome, Tag, What};
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::message::{Acks, Message, ProduceRequest};
 use crate::cluster::rules::Rule;
+use crate::sorted::SortedSet;
 
 use super::super::backoff::micros;
 use super::accumulator::{BatchId, Waits};
@@ -32,7 +32,7 @@ impl Producer {
                 .report(self.metadata.image(), |topic| accumulator.queue_sizes(topic).collect());
         }
         let mut any = false;
-        let mut drained_dry = BTreeSet::new();
+        let mut drained_dry = SortedSet::new();
         while let Some(to) = self.ready(cx).into_iter().find(|to| !drained_dry.contains(to)) {
             let batches = self.drain(to, cx);
             if batches.is_empty() {
@@ -57,8 +57,8 @@ impl Producer {
     }
 
     /// The brokers for which something is ready, and to which a request can leave.
-    fn ready(&mut self, cx: &Cx) -> BTreeSet<BrokerId> {
-        let mut ready = BTreeSet::new();
+    fn ready(&mut self, cx: &Cx) -> SortedSet<BrokerId> {
+        let mut ready = SortedSet::new();
         let heads: Vec<(TopicPartition, BatchId)> = self.accumulator.heads().map(|(tp, id, _)| (tp, id)).collect();
         for (tp, id) in heads {
             let Some((leader, epoch)) = self.metadata.leader(tp) else {

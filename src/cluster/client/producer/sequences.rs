@@ -8,10 +8,9 @@
 //! process is given one at its start, number `1000 × client + start`, as if each client had a broker's block of ids.
 //! Mirrors `TransactionManager` and `TxnPartitionEntry` without transactions.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::cluster::ids::{ClientId, TopicPartition};
 use crate::log::{Encoder, Errors, ProducerStamp, increment_sequence};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::accumulator::{BatchId, Batches};
 use super::batch::ProducerBatch;
@@ -38,9 +37,9 @@ struct PartitionSequences {
 pub(super) struct Sequences {
     id: i64,
     epoch: i16,
-    partitions: BTreeMap<TopicPartition, PartitionSequences>,
+    partitions: SortedMap<TopicPartition, PartitionSequences>,
     /// Partitions that need a new epoch.
-    bump: BTreeSet<TopicPartition>,
+    bump: SortedSet<TopicPartition>,
 }
 
 impl Sequences {
@@ -50,8 +49,8 @@ impl Sequences {
         Sequences {
             id,
             epoch: 0,
-            partitions: BTreeMap::new(),
-            bump: BTreeSet::new(),
+            partitions: SortedMap::new(),
+            bump: SortedSet::new(),
         }
     }
 
