@@ -25,6 +25,13 @@ library! {
     "06-the-high-watermark"
     "07-what-acks-is-worth"
     "08-crash-and-recovery"
+    "04-page-cache-and-flush"
+    "05-the-price-of-fsync"
+    "09-in-sync"
+    "10-min-insync-replicas"
+    "11-the-zombie-leader"
+    "13-unclean-election"
+    "14-retries"
     "15-retention"
 }
 

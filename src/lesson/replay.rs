@@ -88,11 +88,25 @@ impl Prediction {
                 Value::Absent => Ok(Answer::Records(Vec::new())),
                 other => Err(format!("'{other}' names nothing to click")),
             },
-            Kind::Slider { from, to, answer, .. } => match moment.look(answer) {
-                Value::Number(number) if (*from..=*to).contains(&number) => Ok(Answer::Amount(number)),
-                other => Err(format!("'{other}' is no number from {from} to {to}")),
-            },
+            Kind::Slider { unit, from, to, answer } => {
+                let value = moment.look(answer);
+                match amount(&value, unit) {
+                    Some(number) if (*from..=*to).contains(&number) => Ok(Answer::Amount(number)),
+                    _ => Err(format!("'{value}' is no number of {unit} from {from} to {to}")),
+                }
+            }
         }
+    }
+}
+
+/// How much a value is on a slider of this unit: a number as it stands, a duration in whole `us`, `ms` or `s`.
+fn amount(value: &Value, unit: &str) -> Option<i64> {
+    match (value, unit) {
+        (Value::Number(number), _) => Some(*number),
+        (Value::Duration(micros), "us") => Some(micros.0),
+        (Value::Duration(micros), "ms") => Some(micros.0 / 1_000),
+        (Value::Duration(micros), "s") => Some(micros.0 / 1_000_000),
+        _ => None,
     }
 }
 
