@@ -7,6 +7,7 @@ pub mod cluster;
 pub mod config;
 pub mod conform;
 pub mod history;
+pub mod inspect;
 pub mod ledger;
 pub mod lesson;
 pub mod log;

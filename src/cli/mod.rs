@@ -1,9 +1,10 @@
-//! The command line: `highwater run` and `highwater conform`.
+//! The command line: `highwater run`, `highwater conform` and `highwater dump`.
 //!
 //! Results go to standard output, faults of files to standard error; the exit status says in one number how it went.
 //! The only floor that reads files and prints.
 
 pub mod conform;
+pub mod dump;
 pub mod run;
 mod state;
 
@@ -43,6 +44,13 @@ enum Command {
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
+    /// Prints what the files of a broker's log hold, as kafka-dump-log does.
+    ///
+    /// Segments (.log), their indexes (.index, .timeindex, .txnindex), producer snapshots and checkpoints; of a folder, all
+    /// of them. What is wrong is said on the standard error, with its position. Exit status: 0 when everything is sound; 1
+    /// when something is damaged; 2 when a file cannot be read.
+    #[command(after_help = DUMP_EXAMPLE)]
+    Dump(dump::Arguments),
 }
 
 const RUN_EXAMPLE: &str = "\
@@ -68,12 +76,28 @@ Example:
 
   $ highwater conform tests/recordings";
 
+const DUMP_EXAMPLE: &str = "\
+Example:
+
+  $ highwater dump --print-data-log payments-0/00000000000000000000.log
+  Dumping payments-0/00000000000000000000.log
+  Log starting offset: 0
+  baseOffset: 0 lastOffset: 0 count: 1 baseSequence: -1 … size: 78 magic: 2 compresscodec: none crc: 2283811233 isvalid: true
+  | offset: 0 CreateTime: 1700000000000 keySize: 5 valueSize: 5 sequence: -1 headerKeys: [] key: hello payload: hello
+
+  $ highwater dump --explain payments-0";
+
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     let (mut out, mut err) = (io::stdout().lock(), io::stderr().lock());
     let status = match Arguments::parse().command {
         Command::Run(arguments) => {
             run::run(&arguments, &mut io::stdin().lock(), &mut out, &mut err).map(|status| status as u8)
+        }
+        Command::Dump(arguments) => {
+            // The standard output would be flushed after each line.
+            let mut out = io::BufWriter::with_capacity(1 << 16, &mut out);
+            dump::run(&arguments, &mut out, &mut err).map(|status| status as u8)
         }
         Command::Conform { paths } => conform::run(&paths, &mut out, &mut err).map(|status| status as u8),
     };

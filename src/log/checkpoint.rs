@@ -26,8 +26,8 @@ pub fn write_epochs(entries: &[EpochEntry]) -> String {
     )
 }
 
-/// Reads a `leader-epoch-checkpoint`; an empty file has no entries. `None` when it is malformed.
-pub fn read_epochs(text: &str) -> Option<Vec<EpochEntry>> {
+/// Reads a `leader-epoch-checkpoint`; an empty file has no entries.
+pub fn read_epochs(text: &str) -> Result<Vec<EpochEntry>, Fault> {
     read(text, |line| {
         let (epoch, start_offset) = line.split_once(' ')?;
         Some(EpochEntry {
@@ -46,8 +46,8 @@ pub fn write_offsets(entries: &[OffsetEntryLine]) -> String {
     )
 }
 
-/// Reads such a checkpoint; an empty file has no entries. `None` when it is malformed.
-pub fn read_offsets(text: &str) -> Option<Vec<OffsetEntryLine>> {
+/// Reads such a checkpoint; an empty file has no entries.
+pub fn read_offsets(text: &str) -> Result<Vec<OffsetEntryLine>, Fault> {
     read(text, |line| {
         let mut words = line.split(' ');
         let topic = words.next()?.to_owned();
@@ -70,15 +70,37 @@ fn write(lines: impl ExactSizeIterator<Item = String>) -> String {
     text
 }
 
-fn read<T>(text: &str, entry: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+/// Where a checkpoint file is malformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line, from 1.
+    pub line: usize,
+    /// What was expected there.
+    pub expected: &'static str,
+}
+
+fn read<T>(text: &str, entry: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Fault> {
     let mut lines = text.lines();
+    let fault = |line, expected| Fault { line, expected };
     match lines.next() {
-        None => return Some(Vec::new()),
-        Some(version) => (version.trim() == "0").then_some(())?,
+        None => return Ok(Vec::new()),
+        Some(version) if version.trim() != "0" => return Err(fault(1, "the version, 0")),
+        Some(_) => {}
     }
-    let count: usize = lines.next()?.trim().parse().ok()?;
-    let entries: Vec<T> = lines.map(entry).collect::<Option<_>>()?;
-    (entries.len() == count).then_some(entries)
+    let count = lines.next().and_then(|count| count.trim().parse::<usize>().ok());
+    let count = count.ok_or(fault(2, "the number of entries"))?;
+    let mut entries = Vec::new();
+    for (at, line) in lines.enumerate() {
+        let entry = entry(line).ok_or(fault(at + 3, "an entry"))?;
+        entries.push(entry);
+        if entries.len() > count {
+            return Err(fault(at + 3, "the end of the file: all entries were there"));
+        }
+    }
+    match entries.len() == count {
+        true => Ok(entries),
+        false => Err(fault(entries.len() + 3, "another entry")),
+    }
 }
 
 #[cfg(test)]
@@ -98,17 +120,25 @@ mod tests {
             },
         ];
         assert_eq!(write_epochs(&epochs), "0\n2\n0 0\n3 17\n");
-        assert_eq!(read_epochs(&write_epochs(&epochs)).as_deref(), Some(epochs.as_slice()));
+        assert_eq!(read_epochs(&write_epochs(&epochs)).as_deref(), Ok(epochs.as_slice()));
         let line = OffsetEntryLine {
             topic: "payments".into(),
             partition: 2,
             offset: 9,
         };
         assert_eq!(write_offsets(std::slice::from_ref(&line)), "0\n1\npayments 2 9\n");
-        assert_eq!(read_offsets("0\n1\npayments 2 9\n"), Some(vec![line]));
-        assert_eq!(read_epochs(""), Some(vec![]));
-        for bad in ["1\n0\n", "0\n", "0\n2\n0 0\n", "0\n1\nx 0\n", "0\n-1\n"] {
-            assert_eq!(read_epochs(bad), None, "{bad:?}");
+        assert_eq!(read_offsets("0\n1\npayments 2 9\n"), Ok(vec![line]));
+        assert_eq!(read_epochs(""), Ok(vec![]));
+        let malformed = [
+            ("1\n0\n", 1),
+            ("0\n", 2),
+            ("0\n-1\n", 2),
+            ("0\n1\nx 0\n", 3),
+            ("0\n1\n0 0\n1 1\n", 4),
+            ("0\n2\n0 0\n", 4),
+        ];
+        for (text, line) in malformed {
+            assert_eq!(read_epochs(text).map_err(|fault| fault.line), Err(line), "{text:?}");
         }
     }
 }

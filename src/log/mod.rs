@@ -37,8 +37,8 @@ mod varint;
 
 pub use append::{AppendOutcome, Appended, Rolled};
 pub use batch::{
-    Batch, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, Malformed, Marker, Outcome, ProducerStamp, RECORD_BATCH_OVERHEAD,
-    RecordIter, TimestampType, increment_sequence,
+    Batch, BatchHeader, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, Malformed, Marker, Outcome, ProducerStamp,
+    RECORD_BATCH_OVERHEAD, RecordIter, TimestampType, increment_sequence,
 };
 pub use clean::{Cleanable, Cleaned, CleanerConfig, RemovedRecord};
 pub use config::{CleanupPolicy, LogConfig};
@@ -55,7 +55,9 @@ pub use load::{LoadArgs, RecoveryReport, Shutdown};
 pub use log_file::{LogFile, Placed};
 pub use producers::{BatchMetadata, Check, CompletedTxn, Origin, ProducerEntry, ProducerState, TransactionVersion};
 pub use read::{Fetched, FirstBatch, Isolation, OffsetMetadata, TimestampQuery};
-pub use record::{Bytes, Header, HeaderView, MAX_RECORD_OVERHEAD, NO_TIMESTAMP, Record, RecordView};
+pub use record::{
+    Bytes, Header, HeaderView, MAX_RECORD_OVERHEAD, NO_TIMESTAMP, Record, RecordField, RecordPart, RecordView,
+};
 pub use retention::{DeletedSegment, DeletionReason};
 pub use rope::{Item, Rope};
 pub use segment::{OffsetPosition, RollParams, RollReason, Segment, SegmentFault, TimestampAndOffset};

@@ -154,7 +154,7 @@ impl ProducerFiles {
         self.state_mut().clear();
         while let Some((offset, file)) = self.snapshots.iter().next_back() {
             let offset = *offset;
-            if let Some(entries) = snapshot::read(&file.bytes) {
+            if let Ok(entries) = snapshot::read(&file.bytes) {
                 self.state_mut()
                     .load(entries, offset, config.producer_id_expiration_ms, now_ms);
                 return;

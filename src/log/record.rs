@@ -156,31 +156,108 @@ impl<'a> RecordView<'a> {
     /// Reads one record from the front of a slice and moves the slice behind it. Offset and timestamp come out as
     /// deltas. `None` when the bytes do not make a record.
     pub(crate) fn read(input: &mut &'a [u8]) -> Option<RecordView<'a>> {
-        let length = usize::try_from(varint::read_int(input)?).ok()?;
-        let (mut body, rest) = input.split_at_checked(length)?;
+        Self::read_telling(input, |_, _| ())
+    }
+
+    /// The same, telling of each part together with the number of bytes that are left behind it, for those who want
+    /// to know where it stands.
+    pub fn read_telling(input: &mut &'a [u8], tell: impl FnMut(RecordPart<'a>, usize)) -> Option<RecordView<'a>> {
+        let mut parts = Parts {
+            rest: input,
+            behind: 0,
+            tell,
+        };
+        let length = parts.int(RecordPart::Length)?;
+        let (body, rest) = parts.rest.split_at_checked(usize::try_from(length).ok()?)?;
         *input = rest;
-        let (_attributes, after) = body.split_first()?;
-        body = after;
-        let timestamp = varint::read_long(&mut body)?;
-        let offset = i64::from(varint::read_int(&mut body)?);
-        let key = read_field(&mut body)?;
-        let value = read_field(&mut body)?;
-        let count = usize::try_from(varint::read_int(&mut body)?).ok()?;
-        let mut headers = Vec::with_capacity(count.min(body.len()));
+        (parts.rest, parts.behind) = (body, rest.len());
+        let (attributes, body) = body.split_first()?;
+        parts.rest = body;
+        parts.tell(RecordPart::Attributes(*attributes));
+        let timestamp = varint::read_long(&mut parts.rest)?;
+        parts.tell(RecordPart::TimestampDelta(timestamp));
+        let offset = i64::from(parts.int(RecordPart::OffsetDelta)?);
+        let key = parts.field(RecordField::Key)?;
+        let value = parts.field(RecordField::Value)?;
+        let count = usize::try_from(parts.int(RecordPart::HeadersCount)?).ok()?;
+        // Each header takes two bytes at least: a broken count asks for no more room than there are bytes.
+        let mut headers = Vec::with_capacity(count.min(parts.rest.len() / 2));
         for _ in 0..count {
-            let key = read_field(&mut body)??;
-            headers.push(HeaderView {
-                key,
-                value: read_field(&mut body)?,
-            });
+            let key = parts.field(RecordField::HeaderKey)??;
+            let value = parts.field(RecordField::HeaderValue)?;
+            headers.push(HeaderView { key, value });
         }
-        body.is_empty().then_some(RecordView {
+        parts.rest.is_empty().then_some(RecordView {
             offset,
             timestamp,
             key,
             value,
             headers,
         })
+    }
+}
+
+/// One thing that stands in the bytes of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordPart<'a> {
+    /// The bytes of everything behind it.
+    Length(i32),
+    /// No bit of it is in use.
+    Attributes(u8),
+    /// The timestamp, told from the batch's base timestamp.
+    TimestampDelta(i64),
+    /// The offset, told from the batch's base offset.
+    OffsetDelta(i32),
+    /// The length of a field that follows; negative where it is null.
+    LengthOf(RecordField, i32),
+    /// A field that is not null.
+    BytesOf(RecordField, &'a [u8]),
+    /// How many headers follow.
+    HeadersCount(i32),
+}
+
+/// The fields of a record that have lengths of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordField {
+    /// The key.
+    Key,
+    /// The value.
+    Value,
+    /// A header's name.
+    HeaderKey,
+    /// A header's value.
+    HeaderValue,
+}
+
+/// The reading of one record.
+struct Parts<'a, F> {
+    rest: &'a [u8],
+    /// The bytes behind `rest` that are not this record's.
+    behind: usize,
+    tell: F,
+}
+
+impl<'a, F: FnMut(RecordPart<'a>, usize)> Parts<'a, F> {
+    fn tell(&mut self, part: RecordPart<'a>) {
+        (self.tell)(part, self.rest.len() + self.behind);
+    }
+
+    fn int(&mut self, part: impl FnOnce(i32) -> RecordPart<'a>) -> Option<i32> {
+        let value = varint::read_int(&mut self.rest)?;
+        self.tell(part(value));
+        Some(value)
+    }
+
+    /// The outer option says whether the bytes make sense, the inner one whether the field is null.
+    fn field(&mut self, field: RecordField) -> Option<Option<&'a [u8]>> {
+        let length = self.int(|length| RecordPart::LengthOf(field, length))?;
+        if length < 0 {
+            return Some(None);
+        }
+        let (bytes, rest) = self.rest.split_at_checked(length as usize)?;
+        self.rest = rest;
+        self.tell(RecordPart::BytesOf(field, bytes));
+        Some(Some(bytes))
     }
 }
 
@@ -196,15 +273,4 @@ fn write_field(out: &mut Vec<u8>, field: Option<&[u8]>) {
             out.extend_from_slice(bytes);
         }
     }
-}
-
-/// The outer option says whether the bytes make sense, the inner one whether the field is null.
-fn read_field<'a>(input: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
-    let length = varint::read_int(input)?;
-    if length < 0 {
-        return Some(None);
-    }
-    let (field, rest) = input.split_at_checked(length as usize)?;
-    *input = rest;
-    Some(Some(field))
 }

@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 
 use super::producers::{BatchMetadata, ProducerEntry, ProducerState};
 
-const HEADER: usize = 10;
+/// The bytes before the first entry.
+pub const HEADER: usize = 10;
 /// The bytes of one entry.
 pub const ENTRY_SIZE: usize = 46;
 
@@ -33,20 +34,42 @@ pub fn write(producers: &ProducerState) -> Vec<u8> {
     out
 }
 
-/// Reads a file; `None` when version, checksum or length are wrong (`CorruptSnapshotException`).
-pub fn read(bytes: &[u8]) -> Option<Vec<(i64, ProducerEntry)>> {
-    let stored = u32::from_be_bytes(bytes.get(2..6)?.try_into().ok()?);
-    let count = i32::from_be_bytes(bytes.get(6..HEADER)?.try_into().ok()?);
-    let count = usize::try_from(count).ok()?;
-    let sound =
-        bytes[..2] == [0, 1] && crc32c::crc32c(&bytes[6..]) == stored && (bytes.len() - HEADER) / ENTRY_SIZE >= count;
-    sound.then(|| {
-        bytes[HEADER..]
-            .chunks_exact(ENTRY_SIZE)
-            .take(count)
-            .map(read_entry)
-            .collect()
-    })
+/// What is wrong with a snapshot (`CorruptSnapshotException`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorruptSnapshot {
+    /// It ends before the number of entries.
+    TooShort,
+    /// Its version is not 1.
+    Version(i16),
+    /// Its checksum is not that of what follows it.
+    Checksum {
+        /// The checksum in the file.
+        stored: u32,
+        /// The checksum of the bytes.
+        computed: u32,
+    },
+    /// It says that it holds so many entries, and does not.
+    Count(i32),
+}
+
+/// Reads a file. All of it is judged before anything is believed.
+pub fn read(bytes: &[u8]) -> Result<Vec<(i64, ProducerEntry)>, CorruptSnapshot> {
+    let (head, body) = bytes.split_at_checked(HEADER).ok_or(CorruptSnapshot::TooShort)?;
+    let version = i16::from_be_bytes([head[0], head[1]]);
+    if version != 1 {
+        return Err(CorruptSnapshot::Version(version));
+    }
+    let stored = u32::from_be_bytes([head[2], head[3], head[4], head[5]]);
+    let count = i32::from_be_bytes([head[6], head[7], head[8], head[9]]);
+    let wanted = usize::try_from(count)
+        .ok()
+        .filter(|count| body.len() / ENTRY_SIZE >= *count)
+        .ok_or(CorruptSnapshot::Count(count))?;
+    let computed = crc32c::crc32c(&bytes[6..]);
+    if computed != stored {
+        return Err(CorruptSnapshot::Checksum { stored, computed });
+    }
+    Ok(body.chunks_exact(ENTRY_SIZE).take(wanted).map(read_entry).collect())
 }
 
 fn read_entry(bytes: &[u8]) -> (i64, ProducerEntry) {
@@ -108,12 +131,12 @@ mod tests {
         let bytes = write(&producers);
         assert_eq!(bytes.len(), HEADER + 4 * ENTRY_SIZE);
         let ids = [2003, 1000, 1001, 1002];
-        assert_eq!(read(&bytes), Some(ids.map(|id| (id, entry(&[2]))).to_vec()));
+        assert_eq!(read(&bytes), Ok(ids.map(|id| (id, entry(&[2]))).to_vec()));
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x10;
-            assert_eq!(read(&damaged), None, "byte {at}");
-            assert_eq!(read(&bytes[..at]), None, "cut at {at}");
+            assert!(read(&damaged).is_err(), "byte {at}");
+            assert!(read(&bytes[..at]).is_err(), "cut at {at}");
         }
     }
 }

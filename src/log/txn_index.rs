@@ -35,7 +35,8 @@ impl AbortedTxn {
         }
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
+    /// Reads an entry from the front of some bytes; `None` when they are too few, or of another version than 0.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
         let field = |index: usize| -> Option<i64> {
             Some(i64::from_be_bytes(
                 bytes.get(2 + 8 * index..10 + 8 * index)?.try_into().ok()?,

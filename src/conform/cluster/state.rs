@@ -146,7 +146,7 @@ pub(super) fn epochs(files: &Files) -> Value {
     let text = files
         .get(LEADER_EPOCH_CHECKPOINT)
         .map(|file| String::from_utf8_lossy(&file.to_bytes()).into_owned());
-    let entries = text.and_then(|text| read_epochs(&text)).unwrap_or_default();
+    let entries = text.and_then(|text| read_epochs(&text).ok()).unwrap_or_default();
     entries
         .iter()
         .map(|entry| json!([entry.epoch, entry.start_offset]))

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::super::record::{NO_TIMESTAMP, Record, RecordView};
 use super::{
-    Batch, CONTROL, CRC_START, DELETE_HORIZON, Fields, LOG_APPEND_TIME, Marker, Outcome, PAYLOAD_START, Payload,
-    ProducerStamp, RECORD_BATCH_OVERHEAD, TRANSACTIONAL, TimestampType,
+    Batch, BatchHeader, CONTROL, CRC_START, DELETE_HORIZON, LOG_APPEND_TIME, LOG_OVERHEAD, Marker, Outcome,
+    PAYLOAD_START, Payload, ProducerStamp, RECORD_BATCH_OVERHEAD, TRANSACTIONAL, TimestampType,
 };
 
 impl Batch {
@@ -43,7 +43,11 @@ impl Batch {
 
     fn build_with(records: &[Record], producer: Option<ProducerStamp>, attributes: i16, tags: Arc<[u64]>) -> Batch {
         let base_timestamp = records.first().map_or(NO_TIMESTAMP, |record| record.timestamp);
-        let fields = Fields {
+        let header = BatchHeader {
+            base_offset: 0,
+            length: 0,
+            leader_epoch: -1,
+            magic: 2,
             crc: 0,
             attributes,
             last_offset_delta: records.len() as i32 - 1,
@@ -64,35 +68,40 @@ impl Batch {
         for (delta, record) in records.iter().enumerate() {
             record.write(&mut body, delta as i32, record.timestamp.wrapping_sub(base_timestamp));
         }
-        Self::assemble(fields, &body, tags).placed(0, -1)
+        Self::assemble(header, &body, tags)
     }
 
     /// Puts header and records together and computes the checksum.
-    fn assemble(fields: Fields, records: &[u8], tags: Arc<[u64]>) -> Batch {
+    fn assemble(header: BatchHeader, records: &[u8], tags: Arc<[u64]>) -> Batch {
         let mut bytes = Vec::with_capacity(RECORD_BATCH_OVERHEAD - PAYLOAD_START + records.len());
         bytes.extend_from_slice(&[2, 0, 0, 0, 0]);
-        bytes.extend_from_slice(&fields.attributes.to_be_bytes());
-        bytes.extend_from_slice(&fields.last_offset_delta.to_be_bytes());
-        bytes.extend_from_slice(&fields.base_timestamp.to_be_bytes());
-        bytes.extend_from_slice(&fields.max_timestamp.to_be_bytes());
-        bytes.extend_from_slice(&fields.producer.id.to_be_bytes());
-        bytes.extend_from_slice(&fields.producer.epoch.to_be_bytes());
-        bytes.extend_from_slice(&fields.producer.base_sequence.to_be_bytes());
-        bytes.extend_from_slice(&fields.count.to_be_bytes());
+        bytes.extend_from_slice(&header.attributes.to_be_bytes());
+        bytes.extend_from_slice(&header.last_offset_delta.to_be_bytes());
+        bytes.extend_from_slice(&header.base_timestamp.to_be_bytes());
+        bytes.extend_from_slice(&header.max_timestamp.to_be_bytes());
+        bytes.extend_from_slice(&header.producer.id.to_be_bytes());
+        bytes.extend_from_slice(&header.producer.epoch.to_be_bytes());
+        bytes.extend_from_slice(&header.producer.base_sequence.to_be_bytes());
+        bytes.extend_from_slice(&header.count.to_be_bytes());
         bytes.extend_from_slice(records);
         let crc = crc32c::crc32c(&bytes[CRC_START - PAYLOAD_START..]);
         bytes[1..5].copy_from_slice(&crc.to_be_bytes());
         let payload = Payload {
+            header: BatchHeader {
+                length: (PAYLOAD_START + bytes.len() - LOG_OVERHEAD) as i32,
+                magic: 2,
+                crc,
+                ..header
+            },
             bytes: bytes.into_boxed_slice(),
-            fields: Fields { crc, ..fields },
             checksum: OnceLock::from(true),
             tags,
             fingerprint: OnceLock::new(),
         };
         Batch {
             payload: Arc::new(payload),
-            base_offset: 0,
-            leader_epoch: -1,
+            base_offset: header.base_offset,
+            leader_epoch: header.leader_epoch,
         }
     }
 
@@ -106,13 +115,12 @@ impl Batch {
             TimestampType::CreateTime => self.attributes() & !LOG_APPEND_TIME,
             TimestampType::LogAppendTime => self.attributes() | LOG_APPEND_TIME,
         };
-        let fields = Fields {
+        let header = BatchHeader {
             attributes,
             max_timestamp,
-            ..self.payload.fields
+            ..self.header()
         };
-        Self::assemble(fields, self.records_bytes(), Arc::clone(&self.payload.tags))
-            .placed(self.base_offset, self.leader_epoch)
+        Self::assemble(header, self.records_bytes(), Arc::clone(&self.payload.tags))
     }
 
     /// The batch with only some of its records, as a cleaner writes it: slots, sequences and leader epoch stay, records
@@ -138,24 +146,24 @@ impl Batch {
             .filter_map(|(index, _)| self.tags().get(*index).copied())
             .collect();
         let count = kept.len() as i32;
-        let fields = Fields {
+        let header = BatchHeader {
             attributes,
             base_timestamp,
             max_timestamp,
             count,
-            ..self.payload.fields
+            ..self.header()
         };
-        Self::assemble(fields, &body, tags.into()).placed(self.base_offset, self.leader_epoch)
+        Self::assemble(header, &body, tags.into())
     }
 
     /// The batch without records, as a cleaner leaves it for the sake of its header.
     pub(crate) fn emptied(&self) -> Batch {
-        let fields = Fields {
+        let header = BatchHeader {
             attributes: self.attributes() & (LOG_APPEND_TIME | TRANSACTIONAL | CONTROL),
             base_timestamp: NO_TIMESTAMP,
             count: 0,
-            ..self.payload.fields
+            ..self.header()
         };
-        Self::assemble(fields, &[], Arc::default()).placed(self.base_offset, self.leader_epoch)
+        Self::assemble(header, &[], Arc::default())
     }
 }

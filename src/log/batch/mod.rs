@@ -9,6 +9,9 @@
 //! records are not opened here.
 
 mod build;
+mod header;
+
+pub use header::BatchHeader;
 
 use std::sync::{Arc, OnceLock};
 
@@ -77,6 +80,22 @@ pub struct Marker {
     pub coordinator_epoch: i32,
 }
 
+impl Marker {
+    /// What the record of a control batch says, if it is a transaction marker (`EndTransactionMarker`).
+    pub fn of(record: &RecordView<'_>) -> Option<Marker> {
+        let outcome = match i16::from_be_bytes(record.key?.get(2..4)?.try_into().ok()?) {
+            0 => Outcome::Abort,
+            1 => Outcome::Commit,
+            _ => return None,
+        };
+        let coordinator_epoch = i32::from_be_bytes(record.value?.get(2..6)?.try_into().ok()?);
+        Some(Marker {
+            outcome,
+            coordinator_epoch,
+        })
+    }
+}
+
 /// Why bytes do not make a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
@@ -90,23 +109,12 @@ pub enum Malformed {
     ShortHeader,
 }
 
-/// The decoded header of a batch, without what stands outside the payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fields {
-    crc: u32,
-    attributes: i16,
-    last_offset_delta: i32,
-    base_timestamp: i64,
-    max_timestamp: i64,
-    producer: ProducerStamp,
-    count: i32,
-}
-
 #[derive(Debug)]
 struct Payload {
     /// The batch from its magic to its end.
     bytes: Box<[u8]>,
-    fields: Fields,
+    /// As it was read or built; offset and leader epoch may be others by now.
+    header: BatchHeader,
     checksum: OnceLock<bool>,
     tags: Arc<[u64]>,
     fingerprint: OnceLock<u128>,
@@ -125,49 +133,29 @@ impl Batch {
     /// here: ask [`is_valid`](Self::is_valid) for the checksum and [`check_records`](Self::check_records) for the
     /// records. Mirrors `FileLogInputStream.nextBatch`.
     pub fn parse(bytes: &[u8]) -> Result<Batch, Malformed> {
-        if bytes.len() < HEADER_SIZE_UP_TO_MAGIC {
-            return Err(Malformed::Incomplete);
-        }
-        let length = i32::from_be_bytes(array(bytes, 8));
-        if length < SMALLEST_LENGTH {
-            return Err(Malformed::BadLength(length));
-        }
-        let magic = bytes[PAYLOAD_START] as i8;
-        let size = LOG_OVERHEAD + length as usize;
-        if bytes.len() < size {
-            return Err(Malformed::Incomplete);
-        }
-        if magic < 2 {
-            return Err(Malformed::BadMagic(magic));
-        }
-        if size < RECORD_BATCH_OVERHEAD {
-            return Err(Malformed::ShortHeader);
-        }
-        let fields = Fields {
-            crc: u32::from_be_bytes(array(bytes, 17)),
-            attributes: i16::from_be_bytes(array(bytes, 21)),
-            last_offset_delta: i32::from_be_bytes(array(bytes, 23)),
-            base_timestamp: i64::from_be_bytes(array(bytes, 27)),
-            max_timestamp: i64::from_be_bytes(array(bytes, 35)),
-            producer: ProducerStamp {
-                id: i64::from_be_bytes(array(bytes, 43)),
-                epoch: i16::from_be_bytes(array(bytes, 51)),
-                base_sequence: i32::from_be_bytes(array(bytes, 53)),
-            },
-            count: i32::from_be_bytes(array(bytes, 57)),
-        };
+        let size = BatchHeader::frame(bytes, bytes.len() as u64)? as usize;
+        let header = BatchHeader::read(bytes).ok_or(Malformed::ShortHeader)?;
         let payload = Payload {
             bytes: bytes[PAYLOAD_START..size].into(),
-            fields,
+            header,
             checksum: OnceLock::new(),
             tags: Arc::default(),
             fingerprint: OnceLock::new(),
         };
         Ok(Batch {
             payload: Arc::new(payload),
-            base_offset: i64::from_be_bytes(array(bytes, 0)),
-            leader_epoch: i32::from_be_bytes(array(bytes, 12)),
+            base_offset: header.base_offset,
+            leader_epoch: header.leader_epoch,
         })
+    }
+
+    /// The header as it lies in a file.
+    pub fn header(&self) -> BatchHeader {
+        BatchHeader {
+            base_offset: self.base_offset,
+            leader_epoch: self.leader_epoch,
+            ..self.payload.header
+        }
     }
 
     /// The same batch at another offset and leader epoch; the bytes stay shared.
@@ -183,7 +171,7 @@ impl Batch {
     pub fn tagged(&self, tags: Arc<[u64]>) -> Batch {
         let payload = Payload {
             bytes: self.payload.bytes.clone(),
-            fields: self.payload.fields,
+            header: self.payload.header,
             checksum: self.payload.checksum.clone(),
             tags,
             fingerprint: OnceLock::new(),
@@ -202,7 +190,7 @@ impl Batch {
     /// The offset of the last record slot, whether or not a record is left in it.
     pub fn last_offset(&self) -> i64 {
         self.base_offset
-            .wrapping_add(i64::from(self.payload.fields.last_offset_delta))
+            .wrapping_add(i64::from(self.payload.header.last_offset_delta))
     }
 
     /// One past the last offset.
@@ -212,7 +200,7 @@ impl Batch {
 
     /// Last offset minus base offset.
     pub fn last_offset_delta(&self) -> i32 {
-        self.payload.fields.last_offset_delta
+        self.payload.header.last_offset_delta
     }
 
     /// The epoch of the leader that appended it; −1 before an append.
@@ -227,93 +215,87 @@ impl Batch {
 
     /// The timestamp of the first record, or the delete horizon where there is one.
     pub fn base_timestamp(&self) -> i64 {
-        self.payload.fields.base_timestamp
+        self.payload.header.base_timestamp
     }
 
     /// The greatest timestamp of its records, or the append time.
     pub fn max_timestamp(&self) -> i64 {
-        self.payload.fields.max_timestamp
+        self.payload.header.max_timestamp
     }
 
     /// The attribute bits as stored.
     pub fn attributes(&self) -> i16 {
-        self.payload.fields.attributes
+        self.payload.header.attributes
     }
 
     /// The magic as stored: 2 in sound files.
     pub fn magic(&self) -> i8 {
-        self.payload.bytes[0] as i8
+        self.payload.header.magic
     }
 
     /// The checksum as stored.
     pub fn crc(&self) -> u32 {
-        self.payload.fields.crc
+        self.payload.header.crc
     }
 
     /// Whether the producer or the leader set the timestamps.
     pub fn timestamp_type(&self) -> TimestampType {
-        match self.attributes() & LOG_APPEND_TIME {
-            0 => TimestampType::CreateTime,
-            _ => TimestampType::LogAppendTime,
-        }
+        self.payload.header.timestamp_type()
     }
 
     /// Whether it belongs to a transaction (a marker does as well).
     pub fn is_transactional(&self) -> bool {
-        self.attributes() & TRANSACTIONAL != 0
+        self.payload.header.is_transactional()
     }
 
     /// Whether it is a control batch: it takes an offset and no consumer sees it.
     pub fn is_control(&self) -> bool {
-        self.attributes() & CONTROL != 0
+        self.payload.header.is_control()
     }
 
     /// The compression code: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
     pub fn compression(&self) -> u8 {
-        (self.attributes() & 0x07) as u8
+        self.payload.header.compression()
     }
 
     /// From when on its tombstones may be removed, if a cleaner has decided that.
     pub fn delete_horizon(&self) -> Option<i64> {
-        (self.attributes() & DELETE_HORIZON != 0).then_some(self.payload.fields.base_timestamp)
+        self.payload.header.delete_horizon()
     }
 
     /// Who sent it; `None` without idempotence.
     pub fn producer(&self) -> Option<ProducerStamp> {
-        (self.payload.fields.producer.id >= 0).then_some(self.payload.fields.producer)
+        (self.payload.header.producer.id >= 0).then_some(self.payload.header.producer)
     }
 
     /// The three producer fields as stored, −1 where there is none.
     pub fn producer_fields(&self) -> ProducerStamp {
-        self.payload.fields.producer
+        self.payload.header.producer
     }
 
     /// The producer id, −1 if none.
     pub fn producer_id(&self) -> i64 {
-        self.payload.fields.producer.id
+        self.payload.header.producer.id
     }
 
     /// The producer epoch, −1 if none.
     pub fn producer_epoch(&self) -> i16 {
-        self.payload.fields.producer.epoch
+        self.payload.header.producer.epoch
     }
 
     /// The sequence of the first record slot, −1 if none.
     pub fn base_sequence(&self) -> i32 {
-        self.payload.fields.producer.base_sequence
+        self.payload.header.producer.base_sequence
     }
 
     /// The sequence of the last record slot, which wraps after 2147483647 to 0; −1 if none.
     pub fn last_sequence(&self) -> i32 {
-        match self.base_sequence() {
-            -1 => -1,
-            base => increment_sequence(base, self.last_offset_delta()),
-        }
+        self.payload.header.last_sequence()
     }
 
     /// The number of records present, as the header has it.
     pub fn records_count(&self) -> i32 {
-        self.payload.fields.count
+        self.payload.header.count
     }
 
     /// One number per record present, in order, if tags were given.
@@ -343,11 +325,7 @@ impl Batch {
             0 => self.records_bytes(),
             _ => &[],
         };
-        RecordIter {
-            batch: self,
-            rest: bytes,
-            left: self.records_count(),
-        }
+        RecordIter::new(&self.header(), bytes)
     }
 
     /// The bytes behind the header.
@@ -375,17 +353,7 @@ impl Batch {
         if !self.is_control() {
             return None;
         }
-        let record = self.records().next()?;
-        let outcome = match i16::from_be_bytes(record.key?.get(2..4)?.try_into().ok()?) {
-            0 => Outcome::Abort,
-            1 => Outcome::Commit,
-            _ => return None,
-        };
-        let coordinator_epoch = i32::from_be_bytes(record.value?.get(2..6)?.try_into().ok()?);
-        Some(Marker {
-            outcome,
-            coordinator_epoch,
-        })
+        Marker::of(&self.records().next()?)
     }
 
     /// The batch as it lies in a file.
@@ -438,9 +406,36 @@ impl Eq for Batch {}
 /// The records of a batch; see [`Batch::records`].
 #[derive(Clone, Debug)]
 pub struct RecordIter<'a> {
-    batch: &'a Batch,
+    base_offset: i64,
+    /// What timestamps are told from.
+    base_timestamp: i64,
+    /// The timestamp of every record, where the leader set it.
+    append_time: Option<i64>,
     rest: &'a [u8],
     left: i32,
+}
+
+impl<'a> RecordIter<'a> {
+    /// The records in the uncompressed bytes behind a header.
+    pub fn new(header: &BatchHeader, records: &'a [u8]) -> Self {
+        Self {
+            base_offset: header.base_offset,
+            base_timestamp: header.base_timestamp,
+            append_time: (header.timestamp_type() == TimestampType::LogAppendTime).then_some(header.max_timestamp),
+            rest: records,
+            left: header.count,
+        }
+    }
+
+    /// What no record has been read from yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// How many records are still to come, as the header has it.
+    pub fn left(&self) -> i32 {
+        self.left
+    }
 }
 
 impl<'a> Iterator for RecordIter<'a> {
@@ -454,10 +449,10 @@ impl<'a> Iterator for RecordIter<'a> {
         let mut record = RecordView::read(&mut rest)?;
         self.rest = rest;
         self.left -= 1;
-        record.offset = record.offset.wrapping_add(self.batch.base_offset);
-        record.timestamp = match self.batch.timestamp_type() {
-            TimestampType::CreateTime => record.timestamp.wrapping_add(self.batch.base_timestamp()),
-            TimestampType::LogAppendTime => self.batch.max_timestamp(),
+        record.offset = record.offset.wrapping_add(self.base_offset);
+        record.timestamp = match self.append_time {
+            None => record.timestamp.wrapping_add(self.base_timestamp),
+            Some(time) => time,
         };
         Some(record)
     }

@@ -27,9 +27,11 @@ impl BatchMetadata {
     pub fn first_sequence(&self) -> i32 {
         if self.last_sequence < self.offset_delta {
             // The sequence wrapped inside the batch.
-            i32::MAX - (self.offset_delta - self.last_sequence) + 1
+            i32::MAX
+                .wrapping_sub(self.offset_delta.wrapping_sub(self.last_sequence))
+                .wrapping_add(1)
         } else {
-            self.last_sequence - self.offset_delta
+            self.last_sequence.wrapping_sub(self.offset_delta)
         }
     }
 

@@ -1,0 +1,421 @@
+//! The entries of an index, each held against the log that it leads into.
+//!
+//! Mirrors `DumpLogSegments.dumpIndex` and `dumpTimeIndex`. A zero entry that is not the first ends an index: what follows
+//! in the file of an active segment is room for more. Deliberately absent: `--index-sanity-check`, which only looks at
+//! the last entry.
+
+use std::collections::BTreeSet;
+
+use crate::log::{BatchHeader, Entry, File, Malformed, OffsetEntry, OffsetIndex, TimeEntry};
+
+use super::codec::Closed;
+use super::damage::{Damage, Fault};
+use super::records::{Records, open};
+use super::scan::{Ending, Found, Scan, Source, Step};
+
+/// The most bytes that the real tool reads from an entry's position (`--max-message-size`).
+const MAX_MESSAGE_SIZE: u64 = 5 * 1024 * 1024;
+
+/// Entries of one size, one behind the other.
+#[derive(Debug)]
+struct Entries<'a, E> {
+    bytes: &'a [u8],
+    base: i64,
+    slot: usize,
+    ended: bool,
+    relative_offset: fn(&E) -> i32,
+}
+
+impl<'a, E: Entry> Entries<'a, E> {
+    fn new(bytes: &'a [u8], base: i64, relative_offset: fn(&E) -> i32) -> Self {
+        Self {
+            bytes,
+            base,
+            slot: 0,
+            ended: false,
+            relative_offset,
+        }
+    }
+
+    fn position(&self) -> usize {
+        self.slot * E::SIZE as usize
+    }
+
+    /// The next entry with its position in the file and the offset it names.
+    fn next(&mut self) -> Option<(u64, E, i64)> {
+        let position = self.position();
+        let bytes = self
+            .bytes
+            .get(position..position + E::SIZE as usize)
+            .filter(|_| !self.ended)?;
+        let entry = E::read(bytes);
+        let relative = (self.relative_offset)(&entry);
+        if relative == 0 && self.slot > 0 {
+            self.ended = true;
+            return None;
+        }
+        self.slot += 1;
+        Some((position as u64, entry, self.base.wrapping_add(i64::from(relative))))
+    }
+
+    /// Whether the file holds room for entries and nothing else. It ends in whole entries then, and they are zeros.
+    fn is_unused(&self) -> bool {
+        !self.bytes.is_empty()
+            && self.bytes.len().is_multiple_of(E::SIZE as usize)
+            && self.bytes.iter().all(|byte| *byte == 0)
+    }
+
+    /// What is wrong with the rest of the file, once the entries have ended.
+    fn rest(&self) -> Option<Damage> {
+        let position = self.position();
+        let rest = self.bytes.get(position..).unwrap_or(&[]);
+        let left = rest.len() as u64;
+        let fault = if self.ended {
+            rest.iter().any(|byte| *byte != 0).then_some(Fault::BehindZeros)
+        } else {
+            (left > 0).then_some(Fault::PartEntry { left, size: E::SIZE })
+        };
+        Some(Damage {
+            position: position as u64,
+            fault: fault?,
+        })
+    }
+}
+
+/// Where an index entry does not lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Miss {
+    /// To a batch that ends with another offset.
+    Other {
+        /// That offset.
+        last_offset: i64,
+    },
+    /// To no batch: the real tool gives up here.
+    Nowhere,
+}
+
+/// An entry of an offset index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Its position in the index file.
+    pub position: u64,
+    /// The offset it names.
+    pub offset: i64,
+    /// The position in the log that it names.
+    pub at: i32,
+    /// Where it does not lead.
+    pub miss: Option<Miss>,
+}
+
+impl Checked {
+    /// What is wrong with it, in a log of this length.
+    pub fn damage(&self, log: u64) -> Option<Damage> {
+        let (offset, at) = (self.offset, self.at);
+        let fault = match self.miss? {
+            Miss::Other { last_offset } => Fault::IndexMismatch {
+                offset,
+                at,
+                found: last_offset,
+            },
+            Miss::Nowhere => Fault::IndexAstray { offset, at, log },
+        };
+        Some(Damage {
+            position: self.position,
+            fault,
+        })
+    }
+}
+
+/// The entries of an offset index, in file order.
+#[derive(Debug)]
+pub struct OffsetEntries<'a> {
+    entries: Entries<'a, OffsetEntry>,
+}
+
+impl<'a> OffsetEntries<'a> {
+    /// The entries in the bytes of an index file.
+    pub fn new(bytes: &'a [u8], base: i64) -> Self {
+        Self {
+            entries: Entries::new(bytes, base, |entry| entry.relative_offset),
+        }
+    }
+
+    /// Whether the file holds no entry, not even one of zeros.
+    pub fn is_empty(&self) -> bool {
+        self.entries.bytes.len() < OffsetEntry::SIZE as usize
+    }
+
+    /// Whether the file is room made in advance and no entry yet.
+    pub fn is_unused(&self) -> bool {
+        self.entries.is_unused()
+    }
+
+    /// The next entry, held against the log.
+    ///
+    /// # Errors
+    /// What keeps the log from being read.
+    pub fn next<S: Source>(&mut self, log: &mut Scan<S>) -> Result<Option<Checked>, S::Error> {
+        let Some((position, entry, offset)) = self.entries.next() else {
+            return Ok(None);
+        };
+        let at = entry.position;
+        let miss = match u64::try_from(at) {
+            Ok(start) if start <= log.length() => {
+                log.seek(start);
+                match log.step_within(start + MAX_MESSAGE_SIZE)? {
+                    Step::Batch(found) if found.header.last_offset() == offset => None,
+                    Step::Batch(found) => Some(Miss::Other {
+                        last_offset: found.header.last_offset(),
+                    }),
+                    Step::End(_) => Some(Miss::Nowhere),
+                }
+            }
+            _ => Some(Miss::Nowhere),
+        };
+        Ok(Some(Checked {
+            position,
+            offset,
+            at,
+            miss,
+        }))
+    }
+
+    /// What is wrong behind the last entry.
+    pub fn rest(&self) -> Option<Damage> {
+        self.entries.rest()
+    }
+}
+
+/// A segment as its time index sees it: the log, and the offset index that leads into it.
+#[derive(Debug)]
+pub struct LogOfIndex<S> {
+    scan: Scan<S>,
+    index: OffsetIndex,
+    /// Where batches begin that the offset index names, and how the log ends when it is read from one of those.
+    sound: Option<(BTreeSet<u64>, Ending)>,
+    /// The same for the last other place.
+    astray: Option<(u64, Ending)>,
+}
+
+impl<S: Source> LogOfIndex<S> {
+    /// A log with the bytes of its offset index; none are as good as an empty index.
+    pub fn new(log: S, index: &[u8], base: i64) -> Self {
+        Self {
+            scan: Scan::new(log),
+            index: OffsetIndex::open(base, &File::from_bytes(index, 0)),
+            sound: None,
+            astray: None,
+        }
+    }
+
+    /// How the log ends, read from a position on.
+    fn ending(&mut self, position: u64) -> Result<Ending, S::Error> {
+        if self.sound.is_none() {
+            let named: BTreeSet<u64> = self
+                .index
+                .entries()
+                .filter_map(|entry| u64::try_from(entry.position).ok())
+                .chain([0])
+                .collect();
+            let mut begun = BTreeSet::new();
+            self.scan.seek(0);
+            let ending = loop {
+                match self.scan.step()? {
+                    Step::Batch(found) if named.contains(&found.position) => {
+                        begun.insert(found.position);
+                    }
+                    Step::Batch(_) => {}
+                    Step::End(ending) => break ending,
+                }
+            };
+            self.sound = Some((begun, ending));
+        }
+        if let Some((begun, ending)) = &self.sound
+            && begun.contains(&position)
+        {
+            return Ok(*ending);
+        }
+        if let Some((at, ending)) = self.astray
+            && at == position
+        {
+            return Ok(ending);
+        }
+        self.scan.seek(position);
+        let ending = loop {
+            if let Step::End(ending) = self.scan.step()? {
+                break ending;
+            }
+        };
+        self.astray = Some((position, ending));
+        Ok(ending)
+    }
+
+    /// The first batch from a position on that reaches an offset.
+    fn reaching(&mut self, position: u64, offset: i64) -> Result<Option<Found>, S::Error> {
+        self.scan.seek(position);
+        loop {
+            match self.scan.step()? {
+                Step::Batch(found) if found.header.last_offset() >= offset => return Ok(Some(found)),
+                Step::Batch(_) => {}
+                Step::End(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// The greatest timestamp of a batch's records, −1 if there is none; `None` if they cannot be read.
+    fn greatest_timestamp(&mut self, found: &Found) -> Result<Option<i64>, S::Error> {
+        let bytes = self.scan.bytes(found)?;
+        let header: &BatchHeader = &found.header;
+        Ok(match open(header, bytes) {
+            Ok(records) => Records::new(header, &records)
+                .try_fold(-1, |greatest: i64, record| Some(greatest.max(record.ok()?.timestamp))),
+            Err(Closed::NotHere(_)) => Some(header.max_timestamp),
+            Err(_) => None,
+        })
+    }
+}
+
+/// What an entry of a time index leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TimeFound {
+    /// A batch that ends with the offset in the entry.
+    Batch {
+        /// The greatest timestamp of its records, −1 where a cleaner has left none.
+        of_records: i64,
+        /// The greatest timestamp as its header has it.
+        of_header: i64,
+    },
+    /// No such batch: the first that reaches the offset ends with another one, or none reaches it.
+    NotFound {
+        /// That other offset.
+        last_offset: Option<i64>,
+    },
+    /// The look-up fails, and the real tool gives up here: the log breaks off, or the records cannot be read.
+    Broken(Fault),
+}
+
+/// An entry of a time index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedTime {
+    /// Its position in the index file.
+    pub position: u64,
+    /// The timestamp it names.
+    pub timestamp: i64,
+    /// The offset it names.
+    pub offset: i64,
+    /// What it leads to.
+    pub found: TimeFound,
+    /// The timestamp of the entry before it, if this one is not above it.
+    pub goes_back: Option<i64>,
+}
+
+impl CheckedTime {
+    /// What is wrong with it. A batch without records still has its greatest timestamp in its header, and that is what
+    /// the index was made of.
+    pub fn damage(&self) -> Option<Damage> {
+        let &CheckedTime {
+            position,
+            timestamp,
+            offset,
+            ref found,
+            goes_back,
+        } = self;
+        let fault = match found {
+            TimeFound::Broken(fault) => fault.clone(),
+            TimeFound::NotFound { last_offset } => Fault::TimeOffset {
+                offset,
+                found: *last_offset,
+            },
+            TimeFound::Batch { of_header, .. } if *of_header != timestamp => Fault::TimeMismatch {
+                timestamp,
+                found: *of_header,
+            },
+            TimeFound::Batch { .. } => Fault::TimeGoesBack {
+                timestamp,
+                previous: goes_back?,
+            },
+        };
+        Some(Damage { position, fault })
+    }
+}
+
+/// The entries of a time index, in file order.
+#[derive(Debug)]
+pub struct TimeEntries<'a> {
+    entries: Entries<'a, TimeEntry>,
+    previous: i64,
+}
+
+impl<'a> TimeEntries<'a> {
+    /// The entries in the bytes of an index file.
+    pub fn new(bytes: &'a [u8], base: i64) -> Self {
+        Self {
+            entries: Entries::new(bytes, base, |entry| entry.relative_offset),
+            previous: -1,
+        }
+    }
+
+    /// Whether the file is room made in advance and no entry yet.
+    pub fn is_unused(&self) -> bool {
+        self.entries.is_unused()
+    }
+
+    /// The next entry, held against the log.
+    ///
+    /// # Errors
+    /// What keeps the log from being read.
+    pub fn next<S: Source>(&mut self, log: &mut LogOfIndex<S>) -> Result<Option<CheckedTime>, S::Error> {
+        let Some((position, entry, offset)) = self.entries.next() else {
+            return Ok(None);
+        };
+        let timestamp = entry.timestamp;
+        let found = look_up(log, offset)?;
+        let goes_back = (self.previous >= timestamp).then_some(self.previous);
+        self.previous = timestamp;
+        Ok(Some(CheckedTime {
+            position,
+            timestamp,
+            offset,
+            found,
+            goes_back,
+        }))
+    }
+
+    /// What is wrong behind the last entry.
+    pub fn rest(&self) -> Option<Damage> {
+        self.entries.rest()
+    }
+}
+
+fn look_up<S: Source>(log: &mut LogOfIndex<S>, offset: i64) -> Result<TimeFound, S::Error> {
+    let at = log.index.lookup(offset);
+    let length = log.scan.length();
+    let Some(start) = u64::try_from(at).ok().filter(|start| *start <= length) else {
+        return Ok(TimeFound::Broken(Fault::IndexAstray {
+            offset,
+            at,
+            log: length,
+        }));
+    };
+    // The real tool reads all batches from there on before it looks at one.
+    if let Ending::Broken { position, why, .. } = log.ending(start)?
+        && why != Malformed::Incomplete
+    {
+        return Ok(TimeFound::Broken(Fault::LogBroken { at: position, why }));
+    }
+    Ok(match log.reaching(start, offset)? {
+        None => TimeFound::NotFound { last_offset: None },
+        Some(found) if found.header.last_offset() != offset => TimeFound::NotFound {
+            last_offset: Some(found.header.last_offset()),
+        },
+        Some(found) => match log.greatest_timestamp(&found)? {
+            Some(of_records) => TimeFound::Batch {
+                of_records,
+                of_header: found.header.max_timestamp,
+            },
+            None => TimeFound::Broken(Fault::UnreadableBatch {
+                base_offset: found.header.base_offset,
+            }),
+        },
+    })
+}
