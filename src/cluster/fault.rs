@@ -76,10 +76,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
         Input::Flip(tp, id, base, position) => damage(doing, id, |broker, cx| broker.flip(tp, base, position, cx)),
         Input::KillController => controller(doing, false),
         Input::StartController => controller(doing, true),
-        other => Err(Refused::new(
-            format!("{other:?} is no act of this version"),
-            "leave it out",
-        )),
+        _ => Err(Refused::new("this act is unknown to this version", "leave it out")),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::message::Message;
 use crate::cluster::world::World;
 use crate::log::{Errors, Layer};
-use crate::sorted::SortedSet;
+use crate::sorted::{SortedSet, sort_by};
 
 /// What became of a record, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +111,7 @@ impl Ledger {
     pub fn lost(&self, world: &World, partition: TopicPartition) -> Vec<i64> {
         let lost = self.lost_records(world, partition).into_iter();
         let mut offsets: Vec<i64> = lost.filter_map(|tag| self.story(tag)?.offset()).collect();
-        offsets.sort_unstable();
+        sort_by(&mut offsets, i64::cmp);
         offsets.dedup();
         offsets
     }
@@ -218,7 +218,7 @@ impl Ledger {
             .partition(partition)
             .map(|state| state.replicas.clone())
             .unwrap_or_default();
-        brokers.sort_unstable();
+        sort_by(&mut brokers, BrokerId::cmp);
         brokers
             .into_iter()
             .map(|broker| custody_at(world, tag, story, partition, broker))

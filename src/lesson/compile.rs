@@ -17,6 +17,7 @@ use super::stores::{self, StoreRun};
 use super::{blocks, front, markdown};
 use crate::scenario::ast::{Expectation, Line, Statement, Subject};
 use crate::scenario::{Names, parse_statement};
+use crate::sorted::sort_by;
 use crate::wal;
 
 /// Most predictions of a lesson.
@@ -285,7 +286,7 @@ impl Lesson {
             compiler.piece(piece);
         }
         let lesson = compiler.finish();
-        faults.sort();
+        sort_by(&mut faults, Fault::cmp);
         if faults.is_empty() { Ok(lesson) } else { Err(faults) }
     }
 

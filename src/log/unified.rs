@@ -11,6 +11,7 @@ use super::fingerprint::{Cached, Encoder, Fingerprint};
 use super::producers::ProducerState;
 use super::segment::Segment;
 use super::state::{Log, State, Task, Watermark, segment_files};
+use crate::sorted::sort_by;
 
 impl Log {
     /// A new, empty log that starts at an offset, as on a broker that has just become a replica.
@@ -65,7 +66,7 @@ impl Log {
                 .chain(state.strays.iter())
                 .map(|(name, content)| file(name.clone(), content)),
         );
-        list.sort_by(|a, b| a.name.cmp(&b.name));
+        sort_by(&mut list, |a, b| a.name.cmp(&b.name));
         list
     }
 

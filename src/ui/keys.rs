@@ -3,6 +3,7 @@
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
+use crate::sorted::sort_by;
 use crate::ui::act::{Act, Drawer, Go};
 use crate::ui::browser::{Keys, window};
 
@@ -130,7 +131,7 @@ fn records(row: &Element) -> Vec<HtmlElement> {
     let mut found: Vec<HtmlElement> = (0..list.length())
         .filter_map(|at| list.get(at)?.dyn_into().ok())
         .collect();
-    found.sort_by_key(HtmlElement::offset_left);
+    sort_by(&mut found, |a, b| a.offset_left().cmp(&b.offset_left()));
     found
 }
 

@@ -14,6 +14,7 @@ use crate::cluster::controller::change::{Outcome, Record};
 use crate::cluster::controller::partition::{LeaderRecoveryState, Partition};
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::log::Errors;
+use crate::sorted::sort_by;
 use std::sync::Arc;
 
 /// What a leader asks for one of its partitions.
@@ -131,7 +132,7 @@ impl Controller {
 /// An ISR holds replicas only, each once, and the leader.
 fn is_valid_isr(isr: &[(BrokerId, i64)], stored: &Partition, leader: BrokerId) -> bool {
     let mut members: Vec<BrokerId> = isr.iter().map(|&(member, _)| member).collect();
-    members.sort_unstable();
+    sort_by(&mut members, BrokerId::cmp);
     members.dedup();
     members.len() == isr.len() && members.contains(&leader) && members.iter().all(|id| stored.replicas.contains(id))
 }

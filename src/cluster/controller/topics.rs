@@ -8,7 +8,7 @@ use crate::cluster::controller::change::{Outcome, Record};
 use crate::cluster::controller::partition::{DirectoryId, Partition};
 use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
 use crate::log::Errors;
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, sort_by};
 use std::sync::Arc;
 
 /// A topic.
@@ -112,7 +112,7 @@ impl Controller {
     /// Checks replicas that somebody wrote down by hand.
     pub(super) fn validate_assignment(&self, replicas: &[BrokerId], factor: Option<usize>) -> Result<(), Errors> {
         let mut sorted = replicas.to_vec();
-        sorted.sort_unstable();
+        sort_by(&mut sorted, BrokerId::cmp);
         sorted.dedup();
         let fits = !replicas.is_empty()
             && sorted.len() == replicas.len()

@@ -10,7 +10,7 @@
 mod append;
 mod entry;
 
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, sort_by};
 use std::sync::Arc;
 
 use super::batch::Batch;
@@ -95,13 +95,14 @@ impl Entries {
     /// In the order in which Java's `HashMap` walks them.
     fn in_java_order(&self) -> Vec<(i64, &ProducerEntry)> {
         let mut all: Vec<_> = self.slots.iter().collect();
-        all.sort_by_key(|(id, slot)| {
+        let place = |(id, slot): &(&i64, &Slot)| {
             let bits = **id as u64;
             (
                 (bits ^ (bits >> 32)) & 0xffff_ffff & (self.table_size - 1),
                 slot.arrival,
             )
-        });
+        };
+        sort_by(&mut all, |a, b| place(a).cmp(&place(b)));
         all.into_iter().map(|(id, slot)| (*id, &slot.entry)).collect()
     }
 

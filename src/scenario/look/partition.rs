@@ -5,6 +5,7 @@ use crate::cluster::World;
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::ledger::Ledger;
 use crate::scenario::ast::{Metric, PartitionFact, Value};
+use crate::sorted::sort_by;
 
 /// A fact about a partition.
 pub(super) fn fact(fact: PartitionFact, tp: TopicPartition, world: &World, ledger: &Ledger) -> Option<Value> {
@@ -30,7 +31,7 @@ fn numbers(brokers: &[BrokerId]) -> Vec<i64> {
 
 fn set(brokers: &[BrokerId]) -> Value {
     let mut numbers = numbers(brokers);
-    numbers.sort_unstable();
+    sort_by(&mut numbers, i64::cmp);
     listed(numbers, Value::Numbers)
 }
 

@@ -5,6 +5,7 @@ use crate::cluster::World;
 use crate::cluster::ids::BrokerId;
 use crate::log::{Batch, Layer, Log, OffsetEntry, RecordView, Segment, TimeEntry, offset_ranges};
 use crate::scenario::ast::{Replica, ReplicaFact, SegmentFact, Value};
+use crate::sorted::sort_by;
 
 /// The file in which a broker keeps the topic's id. The model knows the id otherwise, so that no log writes it.
 const PARTITION_METADATA: &str = "partition.metadata";
@@ -42,7 +43,7 @@ pub(super) fn fact(fact: ReplicaFact, log: &Log, high_watermark: Option<i64>) ->
         ReplicaFact::Files => {
             let mut names: Vec<String> = log.file_list().into_iter().map(|file| file.name).collect();
             names.push(PARTITION_METADATA.to_string());
-            names.sort_unstable();
+            sort_by(&mut names, String::cmp);
             listed(names, Value::Words)
         }
         ReplicaFact::Batches => {

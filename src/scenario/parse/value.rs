@@ -7,6 +7,7 @@ use crate::scenario::ast::{
 };
 use crate::scenario::fault::Wrong;
 use crate::scenario::words::Word;
+use crate::sorted::sort_by;
 
 /// What kind of value a subject has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -150,7 +151,7 @@ fn one_word(shape: Shape, word: &Word) -> Result<Value, Wrong> {
 }
 
 fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
-    items.sort();
+    sort_by(&mut items, T::cmp);
     items
 }
 

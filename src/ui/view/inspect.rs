@@ -7,6 +7,7 @@ use crate::cluster::{BrokerId, ClientId, Tag};
 use crate::ledger::Story;
 use crate::ledger::present::{Custody, Fate, Host, Where};
 use crate::log::{Layer, Log};
+use crate::sorted::sort_by;
 use crate::ui::act::Subject;
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{brokers_said, bytes, offsets, time};
@@ -36,7 +37,7 @@ pub fn changes(look: &Look<'_>) -> Vec<Change> {
         .iter()
         .filter(|event| !matches!(event.what, What::Nothing { .. }) || look.events.len() == 1)
         .collect();
-    events.sort_by_key(|event| std::cmp::Reverse(told::weight(&event.what)));
+    sort_by(&mut events, |a, b| told::weight(&b.what).cmp(&told::weight(&a.what)));
     let change = |event: &&crate::cluster::Event| Change {
         text: told::line(event, look.names).into(),
         rule: told::rule(event),

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::cluster::{BrokerId, ClientId, Tag};
 use crate::ledger::Story;
 use crate::ledger::present::{Fate, Host, Where};
+use crate::sorted::sort_by;
 use crate::ui::view::lanes::told;
 use crate::ui::view::look::Look;
 use crate::ui::view::panels::{Chip, LedgerColumn, LedgerTable, Tone};
@@ -23,7 +24,7 @@ pub fn table(look: &Look<'_>, most: usize) -> LedgerTable {
         .collect();
     let total: u32 = producers.iter().map(|client| look.ledger.tally(*client).handed).sum();
     let mut records: Vec<(Tag, &Story)> = producers.iter().flat_map(|client| look.recent(*client)).collect();
-    records.sort_by_key(|(tag, story)| (story.handed, *tag));
+    sort_by(&mut records, |(a, x), (b, y)| (x.handed, a).cmp(&(y.handed, b)));
     // Records that only wait to be sent say nothing yet; the first few stand for all of them.
     let mut waiting = 0;
     records.retain(|(_, story)| {

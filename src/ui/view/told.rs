@@ -7,6 +7,7 @@ use crate::cluster::event::{AppendedAs, BrokerState, Cause, Ended, Event, Expiry
 use crate::cluster::message::MessageKind;
 use crate::cluster::{ClientId, Node, Tag};
 use crate::ledger::present::{Host, Where};
+use crate::sorted::sort_by;
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{Names, brokers, brokers_said, capital, offsets};
 use crate::ui::view::panels::RuleNote;
@@ -515,7 +516,7 @@ pub const CAPTION_WORDS: usize = 25;
 /// A step in at most twenty-five words: the event that tells most, and what goes with it if there is room.
 pub fn caption(look: &Look<'_>) -> Option<String> {
     let mut ranked: Vec<&Event> = look.events.iter().collect();
-    ranked.sort_by_key(|event| std::cmp::Reverse(weight(&event.what)));
+    sort_by(&mut ranked, |a, b| weight(&b.what).cmp(&weight(&a.what)));
     let first = *ranked.first()?;
     let told = line(first, look.names);
     let others = ranked

@@ -10,7 +10,7 @@
 
 use crate::cluster::ids::{ClientId, TopicPartition};
 use crate::log::{Encoder, Errors, ProducerStamp, increment_sequence};
-use crate::sorted::{SortedMap, SortedSet};
+use crate::sorted::{SortedMap, SortedSet, sort_by};
 
 use super::accumulator::{BatchId, Batches};
 use super::batch::ProducerBatch;
@@ -108,7 +108,7 @@ impl Sequences {
         let Some(stamp) = batch.stamp else { return };
         let in_flight = &mut self.of(batch.partition).in_flight;
         in_flight.push((stamp.base_sequence, id));
-        in_flight.sort_unstable();
+        sort_by(in_flight, Ord::cmp);
     }
 
     /// A batch was acknowledged.
