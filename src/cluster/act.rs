@@ -86,6 +86,8 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
         Input::DeleteRecords(tp, offset) => delete_records(doing, tp, offset),
         Input::CheckRetention(broker) => each_up(doing, broker, |broker, cx| broker.check_retention(cx)),
         Input::Checkpoint(broker) => each_up(doing, broker, |broker, cx| broker.checkpoint(cx)),
+        Input::Clean(None) => each_up(doing, None, |broker, cx| broker.clean(None, cx)),
+        Input::Clean(Some((tp, broker))) => on_replica(doing, tp, broker, |broker, cx| broker.clean(Some(tp), cx)),
         Input::Flush(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.flush(tp, cx)),
         Input::Roll(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.roll(tp, cx)),
         Input::Send(client, send) => hand_over(doing, client, &send),

@@ -10,7 +10,7 @@ use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
 use crate::cluster::message::{Acks, MessageKind};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
-use crate::log::{Batch, Errors};
+use crate::log::{Batch, Errors, RemovedRecord};
 
 /// A record's name: the client that sent it and its number, from 1 (`P#N`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -383,6 +383,15 @@ pub enum What {
         base: i64,
         next: i64,
         by: Expiry,
+    },
+    /// A log was compacted from `from` to `to`: which offsets below `to` stay, as ranges; which records went, and why.
+    Compacted {
+        broker: BrokerId,
+        partition: TopicPartition,
+        from: i64,
+        to: i64,
+        kept: Vec<(i64, i64)>,
+        gone: Vec<RemovedRecord>,
     },
     /// Files whose delay had passed were removed.
     FilesRemoved {

@@ -181,6 +181,8 @@ pub enum Input {
     DeleteRecords(TopicPartition, i64),
     /// Runs the retention check now, on one broker or on all that are up.
     CheckRetention(Option<BrokerId>),
+    /// One pass of the cleaner: over the dirtiest log of each broker that is up, or over this replica.
+    Clean(Option<(TopicPartition, BrokerId)>),
     /// Flushes a replica's log.
     Flush(TopicPartition, BrokerId),
     /// Writes checkpoints now, on one broker or on all that are up.

@@ -4,10 +4,12 @@
 //! after a step, so each looks at the newest few batches where a whole log would cost too much: what lies below was
 //! looked at when it was new. Some settings break some of them rightly (an unclean election, a lost disk).
 
+use std::cmp::Ordering;
+
 use crate::cluster::broker::ReplicaView;
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::world::World;
-use crate::log::{Batch, Log};
+use crate::log::{Batch, Log, RecordView};
 use crate::sorted::SortedMap;
 
 /// An invariant.
@@ -122,11 +124,11 @@ fn high_watermark_within_log(world: &World) -> Result<(), String> {
 fn log_matching(world: &World) -> Result<(), String> {
     for tp in world.partitions() {
         let known: Vec<_> = replicas(world, tp)
-            .filter_map(|(broker, replica)| Some((broker, replica.high_watermark()?, replica.log())))
+            .filter_map(|(broker, replica)| Some((broker, replica.high_watermark()?, replica)))
             .collect();
-        for (at, (one, one_end, one_log)) in known.iter().enumerate() {
-            for (other, other_end, other_log) in &known[at + 1..] {
-                if let Some(offset) = newest_difference(one_log, other_log, *one_end.min(other_end)) {
+        for (at, (one, one_end, one_replica)) in known.iter().enumerate() {
+            for (other, other_end, other_replica) in &known[at + 1..] {
+                if let Some(offset) = newest_difference(one_replica, other_replica, *one_end.min(other_end)) {
                     let name = world.partition_name(tp);
                     return Err(format!(
                         "brokers {one} and {other} hold different records at offset {offset} of {name}"
@@ -140,9 +142,10 @@ fn log_matching(world: &World) -> Result<(), String> {
 
 fn leader_completeness(world: &World) -> Result<(), String> {
     for tp in world.partitions() {
-        let Some((leader, log)) = current_leader(world, tp) else {
+        let Some((leader, leading)) = current_leader(world, tp) else {
             continue;
         };
+        let log = leading.log();
         for (broker, replica) in replicas(world, tp).filter(|(broker, _)| *broker != leader) {
             let Some(committed) = replica.high_watermark() else {
                 continue;
@@ -154,7 +157,7 @@ fn leader_completeness(world: &World) -> Result<(), String> {
                     "broker {leader} leads {name} with log end {end}, broker {broker} knows {committed} records as committed"
                 ));
             }
-            if let Some(offset) = newest_difference(log, replica.log(), committed) {
+            if let Some(offset) = newest_difference(&leading, &replica, committed) {
                 return Err(format!(
                     "broker {leader} leads {name} without the record that broker {broker} knows as committed at offset {offset}"
                 ));
@@ -170,21 +173,50 @@ fn replicas(world: &World, tp: TopicPartition) -> impl Iterator<Item = (BrokerId
     running.filter_map(move |broker| Some((broker.id(), broker.replica(tp)?)))
 }
 
-/// The broker that leads in the newest epoch and knows it, with its log.
-fn current_leader(world: &World, tp: TopicPartition) -> Option<(BrokerId, &Log)> {
+/// The broker that leads in the newest epoch and knows it, with its replica.
+fn current_leader(world: &World, tp: TopicPartition) -> Option<(BrokerId, ReplicaView<'_>)> {
     let image = world.image();
     let state = image.partition(tp)?;
     let mut leading = replicas(world, tp).filter(|(_, replica)| replica.leads_in() == Some(state.leader_epoch));
-    leading.next().map(|(broker, replica)| (broker, replica.log()))
+    leading.next()
 }
 
-/// The newest offset below `end`, among the newest batches, at which two logs hold different batches.
-fn newest_difference(one: &Log, other: &Log, end: i64) -> Option<i64> {
-    let mut pairs = newest(one, end).zip(newest(other, end)).take(NEWEST);
+/// The newest offset below `end`, among the newest batches, at which two replicas hold different batches. Where a cleaner
+/// may have been at work one may lack what the other holds; what both hold must still be the same.
+fn newest_difference(one: &ReplicaView<'_>, other: &ReplicaView<'_>, end: i64) -> Option<i64> {
+    if one.is_compacted() || other.is_compacted() {
+        return compacted_difference(one.log(), other.log(), end);
+    }
+    let mut pairs = newest(one.log(), end).zip(newest(other.log(), end)).take(NEWEST);
     let place = |batch: &Batch| (batch.base_offset(), batch.leader_epoch(), batch.crc());
     pairs
         .find(|(a, b)| place(a) != place(b))
         .map(|(a, b)| a.base_offset().max(b.base_offset()))
+}
+
+fn compacted_difference(one: &Log, other: &Log, end: i64) -> Option<i64> {
+    let (mut ours, mut theirs) = (
+        newest(one, end).take(NEWEST).peekable(),
+        newest(other, end).take(NEWEST).peekable(),
+    );
+    while let (Some(a), Some(b)) = (ours.peek(), theirs.peek()) {
+        match a.base_offset().cmp(&b.base_offset()) {
+            Ordering::Greater => drop(ours.next()),
+            Ordering::Less => drop(theirs.next()),
+            Ordering::Equal if agree(a, b) => drop((ours.next(), theirs.next())),
+            Ordering::Equal => return Some(a.base_offset()),
+        }
+    }
+    None
+}
+
+/// Whether two batches that began at one offset are of one epoch and the same in every record that both still hold.
+fn agree(a: &Batch, b: &Batch) -> bool {
+    let contradicts = |record: RecordView<'_>| {
+        let same = b.records().find(|other| other.offset == record.offset);
+        same.is_some_and(|other| (other.key, other.value) != (record.key, record.value))
+    };
+    a.leader_epoch() == b.leader_epoch() && (a.crc() == b.crc() || !a.records().any(contradicts))
 }
 
 /// Batches that lie wholly below an offset, the newest first.

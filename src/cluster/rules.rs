@@ -104,6 +104,7 @@ rules! {
     RetentionTime "retention.time" "A segment goes when its youngest record is older than retention.ms, oldest segment first." "UnifiedLog.deleteRetentionMsBreachedSegments" "";
     RetentionSize "retention.size" "The oldest segment goes while at least retention.bytes remain without it." "UnifiedLog.deleteRetentionSizeBreachedSegments" "";
     RetentionStart "retention.log-start" "A segment wholly below the log start offset goes." "UnifiedLog.deleteLogStartOffsetBreachedSegments" "";
+    Compaction "compaction" "Below the active segment the last record of each key stays; offsets never change." "LogCleaner, Cleaner" "";
     FileDelete "log.file-delete" "A deleted segment's files go file.delete.delay.ms later." "LocalLog.deleteSegmentFiles" "";
     RecoverKill "recovery.unclean" "After an unclean end the log is scanned from the recovery point; a bad batch and all behind it are dropped." "LogLoader.recoverLog" "";
     RecoverClean "recovery.clean" "After a clean stop nothing is scanned." "LogLoader.load" "";

@@ -39,6 +39,14 @@ configs! {
         log_retention_check_interval_ms: i64 = "log.retention.check.interval.ms",
         /// Milliseconds from a broker's start to its first periodic work on logs.
         log_initial_task_delay_ms: i64 = "log.initial.task.delay.ms",
+        /// Whether the cleaner runs at all.
+        log_cleaner_enable: bool = "log.cleaner.enable",
+        /// How many threads it has, which share its memory.
+        log_cleaner_threads: i64 = "log.cleaner.threads",
+        /// Bytes of all threads' maps from key to last offset.
+        log_cleaner_dedupe_buffer_size: i64 = "log.cleaner.dedupe.buffer.size",
+        /// How full a map may become.
+        log_cleaner_io_buffer_load_factor: f64 = "log.cleaner.io.buffer.load.factor",
         /// Milliseconds that the cleaner rests when there is nothing to do.
         log_cleaner_backoff_ms: i64 = "log.cleaner.backoff.ms",
         /// Milliseconds between two heartbeats to the controller.

@@ -25,6 +25,8 @@ pub enum Mark {
     Roll(TopicPartition, BrokerId),
     /// Retention or a request removed records of a replica.
     Deletion(TopicPartition, BrokerId),
+    /// A replica's log was compacted, and records of it went.
+    Compaction(TopicPartition, BrokerId),
 }
 
 impl Mark {
@@ -59,6 +61,12 @@ impl Mark {
             } if to < from => Some(Mark::Truncation(*partition, *broker)),
             What::Rolled { broker, partition, .. } => Some(Mark::Roll(*partition, *broker)),
             What::SegmentDeleted { broker, partition, .. } => Some(Mark::Deletion(*partition, *broker)),
+            What::Compacted {
+                broker,
+                partition,
+                gone,
+                ..
+            } if !gone.is_empty() => Some(Mark::Compaction(*partition, *broker)),
             What::LogStart { broker, partition, .. } => Some(Mark::Deletion(*partition, *broker)),
             _ => None,
         }
@@ -85,6 +93,7 @@ impl Mark {
             Mark::Truncation(..) => "truncation",
             Mark::Roll(..) => "roll",
             Mark::Deletion(..) => "deletion",
+            Mark::Compaction(..) => "compaction",
         }
     }
 }

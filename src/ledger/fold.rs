@@ -109,6 +109,19 @@ impl Ledger {
                 };
                 self.advance(*broker, *partition, *next, how, event);
             }
+            What::Compacted {
+                broker,
+                partition,
+                gone,
+                ..
+            } => {
+                let offsets = gone.iter().map(|record| record.offset);
+                let gone = match self.holdings.get_mut(&(*partition, *broker)) {
+                    Some(held) => held.remove(offsets),
+                    None => Vec::new(),
+                };
+                self.take(*broker, *partition, gone, How::Compacted, event);
+            }
             What::BrokerEnded {
                 broker,
                 how: Ended::PoweredOff,

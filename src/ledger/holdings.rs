@@ -5,6 +5,7 @@
 
 use super::chunked::Chunked;
 use crate::log::Batch;
+use crate::sorted::SortedSet;
 
 /// The batches of one replica's log, in order of offset.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +13,8 @@ pub(super) struct Holdings {
     batches: Chunked<Batch>,
     /// Records below it are gone though their batch may still be there.
     log_start: i64,
+    /// Offsets that a cleaner has taken out of batches that are here.
+    removed: SortedSet<i64>,
 }
 
 impl Holdings {
@@ -26,7 +29,30 @@ impl Holdings {
         while self.batches.last().is_some_and(|batch| batch.last_offset() >= from) {
             batches.extend(self.batches.pop());
         }
-        batches.iter().rev().flat_map(|batch| self.records_of(batch)).collect()
+        let gone = batches.iter().rev().flat_map(|batch| self.records_of(batch)).collect();
+        if let Some(first) = batches.last() {
+            let end = first.base_offset();
+            self.removed.retain(|offset| *offset < end);
+        }
+        gone
+    }
+
+    /// Takes the records at these offsets out of their batches.
+    pub fn remove(&mut self, offsets: impl Iterator<Item = i64>) -> Vec<(i64, u64)> {
+        let mut gone = Vec::new();
+        let mut at = self.batches.start();
+        for offset in offsets {
+            while self.batches.get(at).is_some_and(|batch| batch.last_offset() < offset) {
+                at += 1;
+            }
+            let record = self.batches.get(at).and_then(|batch| {
+                let mut records = self.records_of(batch).into_iter();
+                records.find(|record| record.0 == offset)
+            });
+            gone.extend(record);
+            self.removed.insert(offset);
+        }
+        gone
     }
 
     /// Takes the records below an offset, as log start moves.
@@ -41,6 +67,8 @@ impl Holdings {
             }
         }
         self.log_start = self.log_start.max(log_start);
+        let start = self.log_start;
+        self.removed.retain(|offset| *offset >= start);
         while self
             .batches
             .get(self.batches.start())
@@ -66,7 +94,7 @@ impl Holdings {
     fn records_of(&self, batch: &Batch) -> Vec<(i64, u64)> {
         tagged(batch)
             .into_iter()
-            .filter(|record| record.0 >= self.log_start)
+            .filter(|record| record.0 >= self.log_start && !self.removed.contains(&record.0))
             .collect()
     }
 }

@@ -5,7 +5,7 @@
 //! them rightly (`acks=1`, an unclean election, a lost disk): they are shown green or red, never asserted.
 
 use super::present::stands_in;
-use super::{Ledger, When};
+use super::{How, Ledger, When};
 use crate::cluster::event::Tag;
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::invariants::{self, Invariant};
@@ -22,11 +22,11 @@ pub const CONSISTENT_READ: &str = "ConsistentRead";
 const OWN: [(&str, &str); 2] = [
     (
         NO_ACKNOWLEDGED_RECORD_LOST,
-        "An acknowledged record stands in the leader's log; while nobody leads, in some replica's, unless it expired or was deleted by request.",
+        "An acknowledged record stands in the leader's log; while nobody leads, in some replica's, unless it expired, was compacted away or deleted by request.",
     ),
     (
         CONSISTENT_READ,
-        "All consumers read the same record at one offset, and the leader's log goes on holding it until it expires.",
+        "All consumers read the same record at one offset, and the leader's log goes on holding it until it expires or is compacted away.",
     ),
 ];
 
@@ -195,7 +195,8 @@ impl Ledger {
         self.verdicts.unread.values().next().cloned()
     }
 
-    /// A record that was read and that a live leader's log no longer holds, though its offset has not expired.
+    /// A record that was read and that a live leader's log no longer holds, though it has neither expired nor been compacted
+    /// away.
     fn missing_read(&self, world: &World, partition: TopicPartition) -> Option<String> {
         let leader = world.image().leader(partition)?;
         let replica = world
@@ -204,7 +205,8 @@ impl Ledger {
             .replica(partition)?;
         let start = replica.log_start();
         let mut read = self.seen(partition).filter(|(offset, _)| *offset >= start);
-        let (offset, _) = read.find(|(offset, tag)| replica.tag_at(*offset) != Some(*tag))?;
+        let compacted = |tag: Tag| self.story(tag).is_some_and(|story| story.ended(How::Compacted));
+        let (offset, _) = read.find(|(offset, tag)| replica.tag_at(*offset) != Some(*tag) && !compacted(*tag))?;
         let name = world.partition_name(partition);
         Some(format!(
             "what was read at offset {offset} of {name} is not in its leader's log"

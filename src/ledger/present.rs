@@ -35,6 +35,8 @@ pub enum Fate {
     Expired,
     /// It was deleted by request.
     Deleted,
+    /// The cleaner removed it.
+    Compacted,
     /// Nothing is on its way any more, and no log ever held it.
     NeverArrived,
 }
@@ -53,6 +55,7 @@ impl Fate {
             Fate::Lost => "lost",
             Fate::Expired => "expired",
             Fate::Deleted => "deleted",
+            Fate::Compacted => "compacted",
             Fate::NeverArrived => "never-arrived",
         }
     }
@@ -106,8 +109,8 @@ pub struct Custody {
 }
 
 impl Ledger {
-    /// Offsets, as acknowledged, of records that the leader's log does not hold and that were not expired or deleted by
-    /// request; ascending.
+    /// Offsets, as acknowledged, of records that the leader's log does not hold and that were not expired, compacted
+    /// or deleted by request; ascending.
     pub fn lost(&self, world: &World, partition: TopicPartition) -> Vec<i64> {
         let lost = self.lost_records(world, partition).into_iter();
         let mut offsets: Vec<i64> = lost.filter_map(|tag| self.story(tag)?.offset()).collect();
@@ -189,6 +192,9 @@ impl Ledger {
         if story.ended(How::Deleted) {
             return Fate::Deleted;
         }
+        if story.ended(How::Compacted) {
+            return Fate::Compacted;
+        }
         let gone = |otherwise| {
             if story.places.is_empty() {
                 otherwise
@@ -235,13 +241,14 @@ impl Ledger {
         world.broker(self.leader_of(world, partition)?)?.replica(partition)
     }
 
-    /// Whether a record was acknowledged and neither stands in this replica's log nor was expired or deleted.
+    /// Whether a record was acknowledged and neither stands in this replica's log nor was expired, compacted or deleted.
     pub(super) fn is_lost(&self, tag: Tag, partition: TopicPartition, leader: Option<ReplicaView<'_>>) -> bool {
         let Some(story) = self.story(tag).filter(|story| story.acknowledged().is_some()) else {
             return false;
         };
         let held = leader.is_some_and(|replica| stands_in(replica, tag, story, partition).is_some());
-        !held && !story.ended(How::Expired) && !story.ended(How::Deleted)
+        let rightly = [How::Expired, How::Deleted, How::Compacted];
+        !held && !rightly.iter().any(|how| story.ended(*how))
     }
 
     /// Where a record stands in its leader's log.

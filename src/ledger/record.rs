@@ -49,6 +49,8 @@ pub enum How {
     Expired,
     /// It lay below the offset of a request to delete records.
     Deleted,
+    /// The cleaner removed it.
+    Compacted,
 }
 
 impl How {
@@ -61,6 +63,7 @@ impl How {
             How::Wiped => "went with the disk",
             How::Expired => "was removed by retention",
             How::Deleted => "was deleted by request",
+            How::Compacted => "was compacted away",
         }
     }
 }

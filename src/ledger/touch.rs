@@ -68,6 +68,7 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         | What::Rolled { broker, partition, .. }
         | What::Flushed { broker, partition, .. }
         | What::SegmentDeleted { broker, partition, .. }
+        | What::Compacted { broker, partition, .. }
         | What::FilesRemoved { broker, partition }
         | What::Recovered { broker, partition, .. }
         | What::Damaged { broker, partition } => replica(*partition, *broker),

@@ -40,7 +40,7 @@ pub use batch::{
     Batch, BatchHeader, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, Malformed, Marker, Outcome, ProducerStamp,
     RECORD_BATCH_OVERHEAD, RecordIter, TimestampType, increment_sequence,
 };
-pub use clean::{Cleanable, Cleaned, CleanerConfig, RemovedRecord};
+pub use clean::{Cleanable, Cleaned, CleanerConfig, Removal, RemovedRecord};
 pub use config::{CleanupPolicy, LogConfig};
 pub use epochs::{EpochCache, EpochEndOffset, EpochEntry};
 pub use errors::{Errors, RecordError, Refusal};

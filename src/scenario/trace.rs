@@ -3,6 +3,8 @@
 //! One description of each event serves both: who, what, and the facts by name. The text of a trace is compared exactly by
 //! stories that carry one, so a change here shows as a difference there.
 
+use super::ast::Value;
+use super::look;
 use crate::cluster::World;
 use crate::cluster::event::{AppendedAs, Cause, ConfigReach, Ended, Event, Expiry, LostBy, Outcome, Tag, What};
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
@@ -155,6 +157,7 @@ impl Describer<'_> {
             What::Rolled { .. }
             | What::Flushed { .. }
             | What::SegmentDeleted { .. }
+            | What::Compacted { .. }
             | What::FilesRemoved { .. }
             | What::Recovered { .. }
             | What::Checkpointed { .. }
@@ -480,6 +483,26 @@ impl Describer<'_> {
                     .fact("offsets", range(*base, *next - 1))
                     .fact("by", by);
                 self.broker(*broker, "deletes-segment")
+            }
+            What::Compacted {
+                broker,
+                partition,
+                from,
+                to,
+                kept,
+                gone,
+            } => {
+                let gone = look::offsets(gone.iter().map(|record| record.offset));
+                let kept = match kept.is_empty() {
+                    true => Value::Absent,
+                    false => Value::Offsets(kept.clone()),
+                };
+                self.at(*partition)
+                    .fact("from", from)
+                    .fact("to", to)
+                    .fact("gone", gone)
+                    .fact("kept", kept);
+                self.broker(*broker, "compacts")
             }
             What::FilesRemoved { broker, partition } => self.at(*partition).broker(*broker, "removes-files"),
             What::Recovered {

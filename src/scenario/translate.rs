@@ -260,6 +260,8 @@ fn operators_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
         Act::DeleteRecords { partition: at, offset } => one(Input::DeleteRecords(partition(at, world)?, *offset)),
         Act::CheckRetention(brokers) => each_or_all(brokers.as_ref(), world, Input::CheckRetention),
         Act::Checkpoint(brokers) => each_or_all(brokers.as_ref(), world, Input::Checkpoint),
+        Act::Clean(None) => one(Input::Clean(None)),
+        Act::Clean(Some(replicas)) => each_replica(replicas, world, |tp, broker| Input::Clean(Some((tp, broker)))),
         Act::Flush(replicas) => each_replica(replicas, world, Input::Flush),
         Act::Roll(replicas) => each_replica(replicas, world, Input::Roll),
         _ => fates_act(act, world),

@@ -17,10 +17,6 @@ const NOT_YET: &[&str] = &[
     "readable",
     "assignment",
     "members",
-    // Compaction.
-    "clean",
-    "cleanup.policy=compact",
-    "log.cleanup.policy=compact",
     // Rules of older versions.
     "replication=kip-279",
     "replication=kip-101",

@@ -448,7 +448,7 @@ fn kind_of(mark: &Mark) -> MarkKind {
         Mark::IsrChange(_) => MarkKind::Isr,
         Mark::Truncation(..) => MarkKind::Truncated,
         Mark::Roll(..) => MarkKind::Roll,
-        Mark::Deletion(..) => MarkKind::Deleted,
+        Mark::Deletion(..) | Mark::Compaction(..) => MarkKind::Deleted,
     }
 }
 

@@ -76,6 +76,7 @@ impl Process {
             out.u16(leader.0);
             encode_fetcher(fetcher, out);
         }
+        self.cleaner.encode(out);
         self.controller.encode(out);
         out.u8(u8::from(self.directory.1.is_some()));
         out.u8(u8::from(self.alter.in_flight.is_some()));

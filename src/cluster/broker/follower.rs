@@ -356,6 +356,7 @@ impl Process {
             if log.log_end_offset() > first.base_offset() && log.log_start_offset() == log.log_end_offset() {
                 // An empty log that would begin inside a batch begins at the batch.
                 log.truncate_fully_and_start_at(first.base_offset(), Some(log.log_start_offset()), &config, now_ms);
+                replica.lower_cleaner_checkpoint();
             }
             match replica
                 .log
@@ -433,9 +434,13 @@ impl Process {
         let Some(replica) = self.replica_mut(tp) else { return };
         let config = Arc::clone(&replica.config);
         let (from, watermark) = (replica.log.log_end_offset(), replica.log.high_watermark());
+        let active = replica.log.active_segment().base_offset();
         let gone = replica.log.truncate_to(to, &config, now_ms);
         replica.log.run_tasks(now_ms);
         let Some(gone) = gone else { return };
+        if to < active {
+            replica.lower_cleaner_checkpoint();
+        }
         replica.on_host.recovery_point = replica.on_host.recovery_point.min(replica.log.recovery_point());
         let now = replica.log.high_watermark();
         cx.say(rule, || {
@@ -492,6 +497,7 @@ impl Process {
             let gone = replica.log.truncate_fully_and_start_at(start, None, &config, now_ms);
             replica.log.run_tasks(now_ms);
             replica.on_host.recovery_point = replica.on_host.recovery_point.min(start);
+            replica.lower_cleaner_checkpoint();
             let now = replica.log.high_watermark();
             cx.say(Rule::TruncateOutOfRange, || {
                 let cut = super::host::records_of(&gone.batches);

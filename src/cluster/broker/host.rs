@@ -18,6 +18,8 @@ pub struct Checkpoints {
     pub log_start: i64,
     /// `replication-offset-checkpoint`.
     pub high_watermark: i64,
+    /// `cleaner-offset-checkpoint`: the first offset that was never cleaned, if the log was cleaned at all.
+    pub cleaner: Option<i64>,
 }
 
 impl Checkpoints {
@@ -25,6 +27,7 @@ impl Checkpoints {
         out.i64(self.recovery_point);
         out.i64(self.log_start);
         out.i64(self.high_watermark);
+        out.option(self.cleaner, Encoder::i64);
     }
 }
 

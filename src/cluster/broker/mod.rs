@@ -5,10 +5,11 @@
 //! process knows ([`Process`], gone at a kill), the page cache (gone with the power) and the disk (gone when it is lost);
 //! the latter two are lengths of the files that the process has open, or that lie on the [`Host`] without one.
 //!
-//! Deliberately absent: groups and transactions, quotas, several data directories, tiered storage, the cleaner.
+//! Deliberately absent: groups and transactions, quotas, several data directories, tiered storage.
 
 mod alter;
 mod channel;
+mod cleaner;
 mod encode;
 mod fetch;
 mod fetcher;
@@ -185,6 +186,7 @@ impl Broker {
                 (TimerKind::Retry, Some(Node::Controller), _) => process.on_controller_retry(cx),
                 (TimerKind::Heartbeat, ..) => process.on_heartbeat_due(cx),
                 (TimerKind::Retention, ..) => process.run_retention(cx, Retained::NotCompacted),
+                (TimerKind::Cleaner, ..) => process.run_cleaner(cx),
                 (TimerKind::Checkpoint, ..) => process.on_checkpoint_due(cx),
                 (TimerKind::FileDelete, _, Some(tp)) => process.remove_files(cx, tp),
                 (TimerKind::Flush, _, Some(tp)) => process.on_flush_due(cx, tp),
@@ -243,6 +245,7 @@ impl Broker {
             for tp in all {
                 process.arm_file_delete(cx, tp);
             }
+            process.run_cleaner(cx);
             process.speak(cx);
         });
     }
@@ -267,7 +270,7 @@ impl Broker {
                     to,
                 });
             }
-            let written = storage::checkpoints_now(&log);
+            let written = storage::checkpoints_now(&log, replica.on_host);
             let checkpoints = Checkpoints {
                 recovery_point: to,
                 ..written
@@ -437,6 +440,11 @@ impl Broker {
                 process.remove_files(cx, tp);
             }
         });
+    }
+
+    /// One pass of the cleaner now: over this replica, or over the dirtiest one.
+    pub fn clean(&mut self, tp: Option<TopicPartition>, cx: &mut Cx<'_>) {
+        self.handle(cx, |process, cx| process.clean_once(cx, tp));
     }
 
     /// Writes all checkpoints now.

@@ -19,6 +19,7 @@ use crate::sorted::SortedMap;
 
 use super::alter::AlterPartitions;
 use super::channel::Channel;
+use super::cleaner::Cleaner;
 use super::fetcher::Fetcher;
 use super::lifecycle::ControllerLink;
 use super::replica::{Leading, Replica, Scene};
@@ -88,12 +89,14 @@ pub struct Process {
     pub(super) channels: SortedMap<Node, Channel>,
     /// ISR changes on their way.
     pub(super) alter: AlterPartitions,
+    /// What its cleaner's thread keeps.
+    pub(super) cleaner: Cleaner,
     /// How many ISRs it has shrunk and expanded.
     pub(super) isr_changes: (u64, u64),
     /// `replica.lag.time.max.ms` in microseconds, beyond which it does not matter how long a follower has lagged.
     pub(super) lag: Micros,
-    /// Timers of the whole broker that are armed: ISR check, retention, checkpoint.
-    pub(super) armed: [Option<Micros>; 3],
+    /// Timers of the whole broker that are armed, as [`ONCE`] lists them.
+    pub(super) armed: [Option<Micros>; 4],
     next_correlation: Correlation,
     /// Until when the work of this handler takes.
     ready: Micros,
@@ -102,7 +105,12 @@ pub struct Process {
 }
 
 /// The timers of the whole broker that [`Process::arm_once`] keeps.
-pub(super) const ONCE: [TimerKind; 3] = [TimerKind::Lag, TimerKind::Retention, TimerKind::Checkpoint];
+pub(super) const ONCE: [TimerKind; 4] = [
+    TimerKind::Lag,
+    TimerKind::Retention,
+    TimerKind::Checkpoint,
+    TimerKind::Cleaner,
+];
 
 impl Process {
     /// A process that starts now, with the replicas it has loaded.
@@ -128,9 +136,10 @@ impl Process {
             fetchers: SortedMap::new(),
             channels: SortedMap::new(),
             alter: AlterPartitions::default(),
+            cleaner: Cleaner::default(),
             isr_changes: (0, 0),
             lag: 0,
-            armed: [None; 3],
+            armed: [None; 4],
             // Answers to the process before this one must not be taken for answers to this one.
             next_correlation: (incarnation as Correlation) << 20,
             ready: started,
@@ -153,6 +162,7 @@ impl Process {
         self.arm_lag(cx);
         self.arm_checkpoint(cx);
         self.arm_retention(cx);
+        self.arm_cleaner(cx);
     }
 
     /// Notes what was done to a partition.

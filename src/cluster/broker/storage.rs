@@ -3,7 +3,7 @@
 //! Mirrors the tasks of `LogManager` and `ReplicaManager.checkpointHighWatermarks`. Their ticks count from the start of the
 //! process; a timer is armed only for the first tick that would find something to do.
 //!
-//! Deliberately absent: the cleaner, expiry of producer ids.
+//! Deliberately absent: expiry of producer ids. The cleaner stands in a file of its own.
 
 use std::sync::Arc;
 
@@ -196,13 +196,18 @@ impl Process {
             let compacted = self
                 .replica(tp)
                 .is_some_and(|replica| replica.config.cleanup_policy.compact);
-            if which == Retained::Everything || !compacted {
+            let covered = match which {
+                Retained::NotCompacted => !compacted,
+                Retained::Compacted => compacted,
+                Retained::Everything => true,
+            };
+            if covered {
                 self.delete_old_segments(cx, tp);
             }
         }
     }
 
-    fn delete_old_segments(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
+    pub(super) fn delete_old_segments(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
         let (broker, now_ms) = (self.id, cx.wall_ms());
         // Most passes find nothing: then the replica stays shared.
         if self
@@ -312,7 +317,7 @@ impl Process {
         let [watermarks, points, starts] = Ticks::of(self, cx).next(cx.now);
         let known = self.replicas.values().filter(|replica| replica.role != Role::Unknown);
         let due = known.flat_map(|replica| {
-            let (now, written) = (checkpoints_now(&replica.log), replica.on_host);
+            let (now, written) = (checkpoints_now(&replica.log, replica.on_host), replica.on_host);
             [
                 (now.high_watermark != written.high_watermark).then_some(watermarks),
                 (now.recovery_point != written.recovery_point).then_some(points),
@@ -342,6 +347,7 @@ impl Process {
                 written.recovery_point
             },
             log_start: if starts { now.log_start } else { written.log_start },
+            cleaner: written.cleaner,
         });
     }
 
@@ -352,7 +358,7 @@ impl Process {
         change: impl Fn(Checkpoints, Checkpoints) -> Checkpoints,
     ) {
         for replica in self.replicas.values_mut() {
-            let new = change(replica.on_host, checkpoints_now(&replica.log));
+            let new = change(replica.on_host, checkpoints_now(&replica.log, replica.on_host));
             if new != replica.on_host {
                 replica.make_mut().on_host = new;
             }
@@ -408,6 +414,7 @@ impl Process {
                 replica.make_mut().config = Arc::new(config);
             }
         }
+        self.cleaner.forget_dues();
         let all: Vec<TopicPartition> = self.replicas.keys().copied().collect();
         for tp in all {
             self.arm_flush(cx, tp);
@@ -420,6 +427,8 @@ impl Process {
 pub(super) enum Retained {
     /// Those that are not compacted: the rest is the cleaner's.
     NotCompacted,
+    /// The cleaner's part: those that are compacted.
+    Compacted,
     /// All of them.
     Everything,
 }
@@ -451,14 +460,16 @@ impl Ticks {
     }
 }
 
-/// What the checkpoint files would say now. A log start is written only where no segment begins there.
-pub(super) fn checkpoints_now(log: &Log) -> Checkpoints {
+/// What the checkpoint files would say now. A log start is written only where no segment begins there. The cleaner writes
+/// its own at once, so it stays as it was written.
+pub(super) fn checkpoints_now(log: &Log, written: Checkpoints) -> Checkpoints {
     let first = log.segments().next().map_or(0, |segment| segment.base_offset());
     let start = log.log_start_offset();
     Checkpoints {
         recovery_point: log.recovery_point(),
         log_start: if start > first { start } else { 0 },
         high_watermark: log.high_watermark(),
+        cleaner: written.cleaner,
     }
 }
 
@@ -489,7 +500,7 @@ fn flush_ms_due(replica: &Replica, scheduler_ms: i64, first_tick: Micros, clock:
 }
 
 /// From when on (wall clock, milliseconds) a retention check would delete something; a time that has passed is now.
-fn retention_ms(log: &Log, config: &LogConfig) -> Option<i64> {
+pub(super) fn retention_ms(log: &Log, config: &LogConfig) -> Option<i64> {
     let mut segments = log.segments();
     let oldest = segments.next()?;
     let next = segments.next();
@@ -515,6 +526,6 @@ fn retention_ms(log: &Log, config: &LogConfig) -> Option<i64> {
 }
 
 /// A wall-clock time as virtual time; what lies before the start is 0.
-fn virtual_time(ms: i64, clock_ms: i64) -> Micros {
+pub(super) fn virtual_time(ms: i64, clock_ms: i64) -> Micros {
     millis(ms.saturating_sub(clock_ms))
 }

@@ -90,6 +90,15 @@ impl<'a> ReplicaView<'a> {
         }
     }
 
+    /// Whether a cleaner works on it, or has worked on it.
+    pub fn is_compacted(&self) -> bool {
+        let by_config = match self.seen {
+            Seen::Open(replica) => replica.config.cleanup_policy.compact,
+            Seen::Lying(_) => false,
+        };
+        by_config || self.checkpoints().cleaner.is_some()
+    }
+
     /// Its batches, from the oldest segment on, some of which may lie below the log start.
     pub fn batches(&self) -> impl Iterator<Item = &'a Batch> + use<'a> {
         self.log()

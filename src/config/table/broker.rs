@@ -86,11 +86,14 @@ pub(super) static CONFIGS: &[Def] = &[
         .about("How often the controller looks for partitions that their first replica could lead again."),
     long("log.cleaner.backoff.ms", Text("15000"), AtLeast(0)).ms().dynamic().from("CleanerConfig")
         .about("How long the cleaner rests when it finds nothing to compact."),
-    long("log.cleaner.dedupe.buffer.size", Text("134217728"), Any).bytes().dynamic().from("CleanerConfig"),
+    long("log.cleaner.dedupe.buffer.size", Text("134217728"), Any).bytes().dynamic().from("CleanerConfig")
+        .about("Memory of the cleaner's map from key to last offset, 24 bytes a key; a full map ends a pass early."),
     long("log.cleaner.delete.retention.ms", Text("86400000"), AtLeast(0)).ms().dynamic().from("CleanerConfig")
         .about("How long a delete marker stays readable after compaction first reached it."),
-    boolean("log.cleaner.enable", Text("true"), Any).from("CleanerConfig"),
-    double("log.cleaner.io.buffer.load.factor", Text("0.9"), Any).dynamic().from("CleanerConfig"),
+    boolean("log.cleaner.enable", Text("true"), Any).from("CleanerConfig")
+        .about("Whether logs are compacted at all."),
+    double("log.cleaner.io.buffer.load.factor", Text("0.9"), Any).dynamic().from("CleanerConfig")
+        .about("Which part of the cleaner's map may be filled."),
     int("log.cleaner.io.buffer.size", Text("524288"), AtLeast(0)).bytes().dynamic().from("CleanerConfig"),
     double("log.cleaner.io.max.bytes.per.second", Text("1.7976931348623157E308"), Any).dynamic().from("CleanerConfig"),
     long("log.cleaner.max.compaction.lag.ms", Text("9223372036854775807"), AtLeast(1)).ms().dynamic().from("CleanerConfig")
@@ -99,7 +102,8 @@ pub(super) static CONFIGS: &[Def] = &[
         .about("A log is compacted once this share of it has not been compacted yet."),
     long("log.cleaner.min.compaction.lag.ms", Text("0"), AtLeast(0)).ms().dynamic().from("CleanerConfig")
         .about("A record stays untouched by compaction for at least this long."),
-    int("log.cleaner.threads", Text("1"), AtLeast(0)).dynamic().from("CleanerConfig"),
+    int("log.cleaner.threads", Text("1"), AtLeast(0)).dynamic().from("CleanerConfig")
+        .about("How many threads compact logs, each with its part of the map's memory."),
     list("log.cleanup.policy", Text("delete"), OneOf(&["compact", "delete"])).dynamic().from("ServerLogConfigs")
         .about("What happens to old segments: deleted by age and size, compacted to the latest record of each key, both, or nothing."),
     long("log.dir.failure.timeout.ms", Text("30000"), AtLeast(1)).ms().from("ServerLogConfigs"),

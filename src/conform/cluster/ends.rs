@@ -94,6 +94,9 @@ fn checkpoints_of(replica: &ReplicaView<'_>) -> Value {
     if written.log_start != 0 {
         fields.insert("logStart".into(), written.log_start.into());
     }
+    if let Some(first_dirty) = written.cleaner {
+        fields.insert("firstDirty".into(), first_dirty.into());
+    }
     fields.insert("epochs".into(), epochs(&replica.files()));
     fields.into()
 }

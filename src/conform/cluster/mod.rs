@@ -8,7 +8,7 @@
 //! Where a script leaves something to chance that decides what follows, each way it can go is tried, and the recording
 //! must be one of them.
 //!
-//! Deliberately absent: consumer groups and the log cleaner; their steps are left out by name.
+//! Deliberately absent: consumer groups; their steps are left out by name.
 
 mod ask;
 mod clients;
@@ -85,12 +85,6 @@ fn attempt(recording: &Recording, race: ReportDirectory) -> Result<Replayed, Mal
             continue;
         }
         let step = Step::deserialize(&line.step).map_err(|error| Malformed::new(&place, error))?;
-        if step.is_compacted() {
-            replayed.skipped.push(format!(
-                "{operation} and all that follows: the brokers have no log cleaner"
-            ));
-            break;
-        }
         let mut ours = run.perform(step).map_err(|error| Malformed::new(&place, error))?;
         if line.observed.get("state").is_some() {
             run.settle();

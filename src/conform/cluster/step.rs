@@ -290,20 +290,6 @@ fn yes() -> bool {
     true
 }
 
-impl Step {
-    /// Whether it makes a topic whose log the cleaner would rewrite.
-    pub fn is_compacted(&self) -> bool {
-        let policy = |configs: &Map<String, Value>| {
-            let policy = configs.get("cleanup.policy").map(text);
-            policy.is_some_and(|policy| policy.contains("compact"))
-        };
-        match self {
-            Step::Topic { rest: configs, .. } | Step::Config { configs, .. } => policy(configs),
-            _ => false,
-        }
-    }
-}
-
 /// A value as text; a list as its values with commas between.
 pub(super) fn text(value: &Value) -> String {
     match value {

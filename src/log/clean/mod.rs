@@ -17,6 +17,7 @@ use super::batch::Batch;
 use super::config::LogConfig;
 use super::errors::{Errors, Refusal};
 use super::fingerprint::Cached;
+use super::record::RecordView;
 use super::segment::Segment;
 use super::state::{Log, State};
 use filter::{Filter, Kept};
@@ -90,6 +91,22 @@ impl Cleanable {
     }
 }
 
+/// Why a pass removed a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// Its key stands again at this offset.
+    Superseded {
+        /// The last offset of the key that the pass knows.
+        by: i64,
+    },
+    /// It deletes a key, and its delete horizon has passed.
+    Tombstone,
+    /// It has no key.
+    Unkeyed,
+    /// Its transaction was aborted.
+    Aborted,
+}
+
 /// A record that a pass removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemovedRecord {
@@ -97,6 +114,8 @@ pub struct RemovedRecord {
     pub offset: i64,
     /// Its tag, if it had one.
     pub tag: Option<u64>,
+    /// Why it had to go.
+    pub why: Removal,
 }
 
 /// What a pass did.
@@ -156,6 +175,26 @@ impl Log {
             max_compaction_delay_ms: oldest.map_or(0, |oldest| clean_until.saturating_sub(oldest).max(0)),
             checkpoint_reset: checkpoint.is_some() && usable.is_none(),
         }
+    }
+
+    /// From when on (wall clock, milliseconds) a cleaner would pick this log, if it stays as it is; a time that has passed
+    /// is now.
+    pub fn cleanable_from(&self, checkpoint: Option<i64>, config: &LogConfig) -> Option<i64> {
+        let start = self.log_start_offset();
+        let dirty = || self.state.closed_from(checkpoint.unwrap_or(start).max(start));
+        let min_lag = config.min_compaction_lag_ms.max(0);
+        let old_enough = dirty().map(|segment| segment.largest_timestamp().saturating_add(min_lag));
+        let outstayed = dirty().map(|segment| {
+            let since = segment.first_batch_timestamp();
+            since
+                .saturating_add(config.max_compaction_lag_ms.max(0))
+                .saturating_add(1)
+        });
+        let mut times: Vec<i64> = old_enough.chain(outstayed).map(|time| time.max(0)).collect();
+        times.sort_unstable();
+        // As time goes on more of the log can be cleaned, never less.
+        let waits = |time: &i64| !self.cleanable(checkpoint, config, *time).is_eligible(config);
+        times.get(times.partition_point(waits)).copied()
     }
 
     /// One pass of the cleaner. An error leaves the log sound, with the groups that were done replaced.
@@ -331,7 +370,13 @@ impl State {
             };
             let settled = pass.transactions.on_batch(&placed.batch, &mut fresh.txn_index);
             let outcome = filter.filter(&placed.batch, settled);
-            note_removed(&placed.batch, &outcome, removed);
+            let why = |record: &RecordView<'_>| match record.key {
+                _ if settled => Removal::Aborted,
+                None => Removal::Unkeyed,
+                Some(key) if record.offset < pass.map.get(key) => Removal::Superseded { by: pass.map.get(key) },
+                Some(_) => Removal::Tombstone,
+            };
+            note_removed(&placed.batch, &outcome, why, removed);
             kept.extend(outcome.into_batch());
         }
         kept
@@ -352,7 +397,12 @@ impl State {
     }
 }
 
-fn note_removed(batch: &Batch, outcome: &Kept, removed: &mut Vec<RemovedRecord>) {
+fn note_removed(
+    batch: &Batch,
+    outcome: &Kept,
+    why: impl Fn(&RecordView<'_>) -> Removal,
+    removed: &mut Vec<RemovedRecord>,
+) {
     let kept = match outcome {
         Kept::Whole(_) => return,
         Kept::Rewritten(kept) => Some(kept),
@@ -364,6 +414,7 @@ fn note_removed(batch: &Batch, outcome: &Kept, removed: &mut Vec<RemovedRecord>)
             removed.push(RemovedRecord {
                 offset: record.offset,
                 tag: batch.tags().get(index).copied(),
+                why: why(&record),
             });
         }
     }

@@ -200,12 +200,8 @@ fn what_this_version_cannot_perform_is_refused_by_name() {
         "6:12: found 'group=', which is not yet in this version, expected what it can perform\n"
     );
     assert_eq!(
-        faults_of("expect refused clean orders-0@1"),
-        "6:16: found 'clean', which is not yet in this version, expected what it can perform\n"
-    );
-    assert_eq!(
-        faults_of("topic t cleanup.policy=\"delete,compact\""),
-        "6:1: found 'cleanup.policy=compact', which is not yet in this version, expected what it can perform\n"
+        faults_of("expect refused delete-topic orders"),
+        "6:16: found 'delete-topic', which is not yet in this version, expected what it can perform\n"
     );
 }
 

@@ -93,7 +93,7 @@ pub fn fate_chip(fate: Fate) -> Chip {
         Fate::Acknowledged | Fate::Committed => Tone::Ok,
         Fate::InFlight | Fate::Appended => Tone::Wait,
         Fate::Lost | Fate::Refused | Fate::TimedOut => Tone::Bad,
-        Fate::Truncated | Fate::Expired | Fate::Deleted | Fate::NeverArrived => Tone::Ghost,
+        Fate::Truncated | Fate::Expired | Fate::Deleted | Fate::Compacted | Fate::NeverArrived => Tone::Ghost,
     };
     Chip::new(tone, fate.word().replace('-', " "))
 }

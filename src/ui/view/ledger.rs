@@ -93,5 +93,6 @@ fn truth(fate: Fate) -> Chip {
         Fate::Truncated => Chip::new(Tone::Ghost, "cut off"),
         Fate::Expired => Chip::new(Tone::Ghost, "expired"),
         Fate::Deleted => Chip::new(Tone::Ghost, "deleted"),
+        Fate::Compacted => Chip::new(Tone::Ghost, "compacted"),
     }
 }

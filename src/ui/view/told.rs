@@ -30,6 +30,7 @@ pub fn weight(what: &What) -> u8 {
             ..
         } => 88,
         What::SegmentDeleted { .. } => 86,
+        What::Compacted { gone, .. } if !gone.is_empty() => 86,
         What::Told { .. } => 84,
         What::IsrChanged { .. } => 82,
         What::Recovered { .. } => 80,
@@ -60,7 +61,7 @@ pub fn weight(what: &What) -> u8 {
         What::BecameFollower { .. } => 34,
         What::FetchAnswered { .. } => 30,
         What::Positioned { .. } | What::Accumulated { .. } => 24,
-        What::Checkpointed { .. } | What::FilesRemoved { .. } => 22,
+        What::Checkpointed { .. } | What::Compacted { .. } | What::FilesRemoved { .. } => 22,
         What::MetadataLearnt { .. } => 20,
         What::Step(_) => 10,
         What::Nothing { .. } => 5,
@@ -368,6 +369,11 @@ fn storage_line(what: &What, names: Names<'_>) -> Option<String> {
             let range = offsets(*base, *next).unwrap_or_else(|| base.to_string());
             format!("Broker {broker} deletes the segment with offset {range}: {why}.")
         }
+        What::Compacted { broker, gone, to, .. } => match gone.len() {
+            0 => format!("Broker {broker} compacts its log below offset {to}: nothing to remove."),
+            1 => format!("Broker {broker} compacts its log below offset {to}: 1 record goes."),
+            many => format!("Broker {broker} compacts its log below offset {to}: {many} records go."),
+        },
         What::FilesRemoved { broker, .. } => format!("Broker {broker} removes the files of deleted segments."),
         What::Recovered {
             broker,
