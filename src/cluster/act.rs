@@ -72,7 +72,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             controller_up(doing.world)?;
             doing.hear_brokers();
             let answer = doing.with_controller(|controller, cx| controller.elect(topic, how, cx));
-            answered(doing, "elect", answer);
+            doing.answered("elect", answer);
             Ok(())
         }
         Input::Reassign(tp, replicas) => {
@@ -80,7 +80,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             controller_up(doing.world)?;
             doing.hear_brokers();
             let answer = doing.with_controller(|controller, cx| controller.reassign(tp, &replicas, cx));
-            answered(doing, "reassign", answer);
+            doing.answered("reassign", answer);
             Ok(())
         }
         Input::DeleteRecords(tp, offset) => delete_records(doing, tp, offset),
@@ -373,7 +373,7 @@ fn spread(doing: &mut Doing<'_>, target: ConfigTarget, name: &str, value: &str) 
             if doing.world.controller().is_up() {
                 doing.hear_brokers();
                 let answer = doing.with_controller(|controller, cx| controller.configure(target, name, value, cx));
-                answered(doing, "set", answer);
+                doing.answered("set", answer);
             }
             for id in doing.world.broker_ids() {
                 if doing.world.broker(id).is_some_and(|b| b.is_running()) {
@@ -393,21 +393,16 @@ fn set_link(doing: &mut Doing<'_>, a: Endpoint, b: Endpoint, latency: Micros) ->
     Ok(())
 }
 
-/// Notes what an operator's act was answered with.
-fn answered(doing: &mut Doing<'_>, act: &'static str, answer: Option<Errors>) {
-    doing.world.book.answer = answer;
-    doing.say(Rule::Act, || What::Operator { act, answer });
-}
-
 fn delete_records(doing: &mut Doing<'_>, tp: TopicPartition, offset: i64) -> Done {
     partition_exists(doing.world, tp)?;
     let leader = doing.world.image().leader(tp);
     let serving = leader.filter(|&id| doing.world.is_awake(Node::Broker(id)));
-    let answer = match serving {
+    // Nothing is known of its answer until it comes.
+    doing.world.book.answer = None;
+    match serving {
         Some(id) => doing.with_broker(id, |broker, cx| broker.delete_records(tp, offset, cx)),
-        None => Some(Errors::LeaderNotAvailable),
-    };
-    answered(doing, "delete-records", answer);
+        None => doing.answered("delete-records", Some(Errors::LeaderNotAvailable)),
+    }
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::message::Message;
 use crate::cluster::rules::{Rule, Rules};
 use crate::cluster::settings::{Micros, Settings};
+use crate::log::Errors;
 
 /// What a timer is for. The names are those of scenarios (`fire TIMER at NODE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,6 +145,8 @@ pub enum Effect {
     Disarm(Timer),
     /// Close the connection to a peer: it is told, behind what was sent before.
     Close(Node),
+    /// Answer the operator's act of this name, with an error or without.
+    Answer(&'static str, Option<Errors>),
 }
 
 /// Whom an actor could open a connection to: the path is whole both ways and a process is there (a frozen one accepts, and

@@ -65,6 +65,11 @@ impl Image {
             .is_some_and(|b| !b.fenced && !b.in_controlled_shutdown)
     }
 
+    /// Whether a broker is registered and not fenced.
+    pub fn is_alive(&self, broker: BrokerId) -> bool {
+        self.brokers.get(&broker).is_some_and(|b| !b.fenced)
+    }
+
     /// The broker epoch of a registered broker.
     pub fn broker_epoch(&self, broker: BrokerId) -> Option<i64> {
         self.brokers.get(&broker).map(|b| b.epoch)

@@ -21,6 +21,7 @@ use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::cluster::tracked::Tracked;
 use crate::cluster::world::{Model, World};
+use crate::log::Errors;
 
 /// Performs one input.
 ///
@@ -308,19 +309,26 @@ impl Doing<'_> {
                 Effect::Disarm(timer) => {
                     self.world.model.timers.disarm(me, timer);
                 }
-                Effect::Send { .. } | Effect::Close(_) => {}
+                Effect::Send { .. } | Effect::Close(_) | Effect::Answer(..) => {}
             }
         }
         for effect in effects.drain(..) {
             match effect {
                 Effect::Send { to, message, after } => self.send(me, to, message, after),
                 Effect::Close(peer) => self.hang_up(me, peer),
+                Effect::Answer(act, answer) => self.answered(act, answer),
                 Effect::Arm(..) | Effect::Disarm(_) => {}
             }
         }
         if self.effects.is_empty() {
             self.effects = effects;
         }
+    }
+
+    /// Notes what an operator's act was answered with.
+    pub(crate) fn answered(&mut self, act: &'static str, answer: Option<Errors>) {
+        self.world.book.answer = answer;
+        self.say(Rule::Act, || What::Operator { act, answer });
     }
 
     /// Puts a message on the wire, or loses it.

@@ -135,6 +135,11 @@ impl World {
         self.book.answer
     }
 
+    /// Whether an operator's act still waits for its answer.
+    pub fn awaits_answer(&self) -> bool {
+        self.brokers().any(Broker::is_deleting)
+    }
+
     /// The controller.
     pub fn controller(&self) -> &ControllerNode {
         &self.model.controller

@@ -77,6 +77,11 @@ impl Process {
             encode_fetcher(fetcher, out);
         }
         self.cleaner.encode(out);
+        out.len(self.deletes.len());
+        for (tp, offset) in &self.deletes {
+            partition(*tp, out);
+            out.i64(*offset);
+        }
         self.controller.encode(out);
         out.u8(u8::from(self.directory.1.is_some()));
         out.u8(u8::from(self.alter.in_flight.is_some()));

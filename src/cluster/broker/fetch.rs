@@ -410,6 +410,7 @@ impl Process {
         if before != Some(part.offset) {
             self.raise_high_watermark(cx, tp);
         }
+        self.recheck_delete(cx, tp);
     }
 
     fn failed_fetch(&self, partition: TopicPartition, error: Errors) -> FetchResult {

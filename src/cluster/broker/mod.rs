@@ -10,6 +10,7 @@
 mod alter;
 mod channel;
 mod cleaner;
+mod deletes;
 mod encode;
 mod fetch;
 mod fetcher;
@@ -42,7 +43,7 @@ use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Settings;
 use crate::cluster::tracked::Tracked;
-use crate::log::{Errors, LoadArgs, Log, Shutdown};
+use crate::log::{LoadArgs, Log, Shutdown};
 
 pub use host::{Checkpoints, Folder, Host};
 pub use process::{Phase, Process};
@@ -182,6 +183,7 @@ impl Broker {
                 (TimerKind::Request, Some(Node::Broker(leader)), _) => process.fail_fetch(cx, leader),
                 (TimerKind::Request, Some(Node::Controller), _) => process.time_out_controller(cx),
                 (TimerKind::Request, Some(client), _) => process.time_out_produce(cx, client),
+                (TimerKind::Request, None, Some(tp)) => process.time_out_delete(cx, tp),
                 (TimerKind::Retry, Some(Node::Broker(leader)), _) => process.on_fetcher_retry(cx, leader),
                 (TimerKind::Retry, Some(Node::Controller), _) => process.on_controller_retry(cx),
                 (TimerKind::Heartbeat, ..) => process.on_heartbeat_due(cx),
@@ -258,6 +260,7 @@ impl Broker {
     /// The process has handed over everything: it flushes, writes checkpoints and the marker, and is gone.
     fn end_cleanly(&mut self, cx: &mut Cx<'_>) {
         let Some(process) = self.process.take() else { return };
+        process.lose_deletes(cx);
         let (broker, now_ms, from) = (self.id, cx.wall_ms(), process.phase.state());
         for (tp, replica) in process.replicas {
             let log = replica.log.clone();
@@ -296,7 +299,7 @@ impl Broker {
     /// The process is killed: what it had written stays in the page cache.
     pub fn kill(&mut self, cx: &mut Cx<'_>) {
         let from = self.state();
-        self.lay_down();
+        self.lay_down(cx);
         let broker = self.id;
         cx.say(Rule::Kill, || What::BrokerEnded {
             broker,
@@ -313,7 +316,7 @@ impl Broker {
     /// The host loses power: what was not flushed is gone, apart from what is said to be kept.
     pub fn power_off(&mut self, keep: &Keep, cx: &mut Cx<'_>) {
         let from = self.state();
-        self.lay_down();
+        self.lay_down(cx);
         let lost = self.host.lose_power(keep);
         let broker = self.id;
         cx.say(Rule::PowerLoss, || What::BrokerEnded {
@@ -331,9 +334,10 @@ impl Broker {
     }
 
     /// The process is gone; its files lie on the host.
-    fn lay_down(&mut self) {
+    fn lay_down(&mut self, cx: &mut Cx<'_>) {
         self.paused = false;
         let Some(process) = self.process.take() else { return };
+        process.lose_deletes(cx);
         for (tp, replica) in process.replicas {
             self.host
                 .folders
@@ -465,10 +469,15 @@ impl Broker {
         self.handle(cx, |process, cx| process.roll(cx, tp));
     }
 
-    /// Deletes the records below an offset (−1 is the high watermark), as leader. Gives the error, if there is one.
-    pub fn delete_records(&mut self, tp: TopicPartition, offset: i64, cx: &mut Cx<'_>) -> Option<Errors> {
-        self.handle(cx, |process, cx| process.delete_records(cx, tp, offset))
-            .unwrap_or(Some(Errors::BrokerNotAvailable))
+    /// Deletes the records below an offset (−1 is the high watermark), as leader. The answer comes when all replicas have
+    /// done so.
+    pub fn delete_records(&mut self, tp: TopicPartition, offset: i64, cx: &mut Cx<'_>) {
+        self.handle(cx, |process, cx| process.delete_records(cx, tp, offset));
+    }
+
+    /// Whether a request to delete records waits for its answer here.
+    pub fn is_deleting(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| !process.deletes.is_empty())
     }
 
     /// Configs have changed.

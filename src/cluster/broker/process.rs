@@ -20,6 +20,7 @@ use crate::sorted::SortedMap;
 use super::alter::AlterPartitions;
 use super::channel::Channel;
 use super::cleaner::Cleaner;
+use super::deletes::Deletes;
 use super::fetcher::Fetcher;
 use super::lifecycle::ControllerLink;
 use super::replica::{Leading, Replica, Scene};
@@ -91,6 +92,8 @@ pub struct Process {
     pub(super) alter: AlterPartitions,
     /// What its cleaner's thread keeps.
     pub(super) cleaner: Cleaner,
+    /// Requests to delete records that wait for the other replicas.
+    pub(super) deletes: Deletes,
     /// How many ISRs it has shrunk and expanded.
     pub(super) isr_changes: (u64, u64),
     /// `replica.lag.time.max.ms` in microseconds, beyond which it does not matter how long a follower has lagged.
@@ -137,6 +140,7 @@ impl Process {
             channels: SortedMap::new(),
             alter: AlterPartitions::default(),
             cleaner: Cleaner::default(),
+            deletes: Deletes::new(),
             isr_changes: (0, 0),
             lag: 0,
             armed: [None; 4],

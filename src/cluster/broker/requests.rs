@@ -78,6 +78,9 @@ impl Process {
             .iter()
             .filter(|(_, channel)| channel.serving.as_ref().is_some_and(waits));
         let waiting: Vec<Node> = waiting.map(|(peer, _)| *peer).collect();
+        if matches!(touch, Touch::HighWatermark | Touch::Leadership) {
+            self.recheck_delete(cx, tp);
+        }
         for peer in waiting {
             match self.channels.get(&peer).and_then(|channel| channel.serving.as_ref()) {
                 Some(Serving::Fetch(_)) => self.tend_parked(cx, peer),

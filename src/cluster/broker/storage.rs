@@ -12,7 +12,7 @@ use crate::cluster::event::{AppendedAs, Expiry, What};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
-use crate::log::{AppendOutcome, Appended, DeletionReason, Errors, Log, LogConfig, RollReason, Task};
+use crate::log::{AppendOutcome, Appended, DeletionReason, Log, LogConfig, RollReason, Task};
 
 use super::host::Checkpoints;
 use super::process::{Process, Touch, millis};
@@ -365,42 +365,6 @@ impl Process {
         }
         let broker = self.id;
         cx.say(Rule::Checkpoint, || What::Checkpointed { broker });
-    }
-
-    /// Deletes the records below an offset, as leader.
-    pub(super) fn delete_records(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, offset: i64) -> Option<Errors> {
-        let broker = self.id;
-        let Some(replica) = self.replica_mut(tp).filter(|replica| replica.leading().is_some()) else {
-            return Some(Errors::NotLeaderOrFollower);
-        };
-        let policy = replica.config.cleanup_policy;
-        if policy.compact && !policy.delete {
-            return Some(Errors::PolicyViolation);
-        }
-        let to = if offset == -1 {
-            replica.log.high_watermark()
-        } else {
-            offset
-        };
-        if to < 0 || to > replica.log.high_watermark() {
-            return Some(Errors::OffsetOutOfRange);
-        }
-        let from = replica.log.log_start_offset();
-        match replica.log.maybe_increment_log_start(to) {
-            Ok(true) => {
-                replica.log.write_epochs_if_due();
-                cx.say(Rule::Act, || What::LogStart {
-                    broker,
-                    partition: tp,
-                    from,
-                    to,
-                });
-                self.touch(tp, Touch::LogStart);
-                None
-            }
-            Ok(false) => None,
-            Err(refusal) => Some(refusal.error),
-        }
     }
 
     /// Takes over configs that have changed. The high watermark does not move by that.

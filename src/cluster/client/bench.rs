@@ -123,7 +123,7 @@ impl Bench {
                     self.timers.push((*timer, *due));
                 }
                 Effect::Disarm(timer) => self.timers.retain(|(other, _)| other != timer),
-                Effect::Send { .. } | Effect::Close(_) => {}
+                Effect::Send { .. } | Effect::Close(_) | Effect::Answer(..) => {}
             }
         }
         self.effects.retain(|effect| matches!(effect, Effect::Send { .. }));

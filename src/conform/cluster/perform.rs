@@ -314,6 +314,10 @@ impl Run {
             return Ok(());
         }
         self.must(Input::DeleteRecords(tp, before))?;
+        if !self.look_for(patience, |run| !run.world.awaits_answer()) {
+            put_error(seen, Some(Errors::RequestTimedOut));
+            return Ok(());
+        }
         put_error(seen, self.world.answer());
         let leader = serving(self).and_then(|id| self.world.broker(id));
         if let (None, Some(replica)) = (self.world.answer(), leader.and_then(|broker| broker.replica(tp))) {

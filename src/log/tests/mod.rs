@@ -1,5 +1,6 @@
 //! Tests of the ground floor as stories: published bytes and tables, and a log against plain models.
 
+mod clean;
 mod format;
 mod life;
 mod model;

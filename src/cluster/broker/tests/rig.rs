@@ -49,6 +49,8 @@ pub struct Rig {
     pub alter: Alter,
     pub held: Vec<(Node, Message)>,
     pub cut: Vec<(Node, Node)>,
+    /// What the latest operator's act was answered with.
+    pub answer: Option<Option<crate::log::Errors>>,
 }
 
 impl Rig {
@@ -103,6 +105,7 @@ impl Rig {
             alter: Alter::Accept,
             held: Vec::new(),
             cut: Vec::new(),
+            answer: None,
         };
         rig.create(TP, replicas);
         rig
@@ -184,6 +187,7 @@ impl Rig {
                     self.timers.remove(&(me, timer));
                 }
                 Effect::Close(peer) => self.put(me, peer, Message::Closed, 0),
+                Effect::Answer(_, answer) => self.answer = Some(answer),
             }
         }
         if !self.broker(id).is_running() {
