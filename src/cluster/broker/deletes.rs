@@ -7,14 +7,13 @@
 //! Deliberately absent: an operator's client that tries again at another leader. Who stops leading answers that it did;
 //! when the broker goes, the connection that the answer would come on is lost.
 
-use std::collections::BTreeMap;
-
 use crate::cluster::actor::{Cx, Effect, Timer, TimerKind};
 use crate::cluster::event::What;
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::log::Errors;
+use crate::sorted::SortedMap;
 
 use super::process::{Process, Touch};
 
@@ -25,7 +24,7 @@ const PATIENCE: Micros = 30_000_000;
 const ACT: &str = "delete-records";
 
 /// What the requests that wait want, by partition; a later one for the same partition takes an earlier one's place.
-pub(super) type Deletes = BTreeMap<TopicPartition, i64>;
+pub(super) type Deletes = SortedMap<TopicPartition, i64>;
 
 impl Process {
     /// Deletes the records below an offset (−1 is the high watermark), as leader.

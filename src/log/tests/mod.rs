@@ -1,6 +1,7 @@
 //! Tests of the ground floor as stories: published bytes and tables, and a log against plain models.
 
 mod clean;
+mod crash;
 mod format;
 mod life;
 mod model;

@@ -1,0 +1,176 @@
+//! Crashes at every boundary: after each operation of a run, with every length that the page cache may have reached the
+//! disk by. What was flushed is there, what is served is what was written, in one piece from the start.
+
+use super::*;
+
+/// One operation of the run.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    /// Batches of so many records.
+    Append(&'static [usize]),
+    Roll,
+    /// The flush that a roll has ordered.
+    RunTasks,
+    Flush,
+    Truncate(i64),
+    LogStart(i64),
+    Retain,
+}
+
+const RUN: &[Operation] = &[
+    Operation::Append(&[1, 2]),
+    Operation::Flush,
+    Operation::Append(&[3, 1, 1]),
+    Operation::RunTasks,
+    Operation::Append(&[2]),
+    Operation::Truncate(8),
+    Operation::Append(&[1, 1]),
+    Operation::Roll,
+    Operation::Append(&[2, 2]),
+    Operation::LogStart(6),
+    Operation::RunTasks,
+    Operation::Retain,
+    Operation::Append(&[1]),
+];
+
+struct Written {
+    rig: Rig,
+    /// Every record that stands in the log, by offset.
+    records: Vec<(i64, String)>,
+    count: usize,
+}
+
+impl Written {
+    fn perform(&mut self, operation: Operation) {
+        let Rig { log, config, .. } = &mut self.rig;
+        match operation {
+            Operation::Append(batches) => batches.iter().for_each(|records| self.append(*records)),
+            Operation::Roll => drop(log.roll(config, 0)),
+            Operation::RunTasks => drop(log.run_tasks(0)),
+            Operation::Flush => drop(log.flush_all(0)),
+            Operation::Truncate(to) => {
+                let gone = log.truncate_to(to, config, 0).expect("it is below the end");
+                let first = gone.batches.iter().map(Batch::base_offset).min().unwrap_or(to);
+                self.records.retain(|(offset, _)| *offset < first);
+            }
+            Operation::LogStart(to) => {
+                log.set_high_watermark(i64::MAX);
+                assert_eq!(log.maybe_increment_log_start(to), Ok(true));
+            }
+            Operation::Retain => {
+                assert!(!log.delete_old_segments(config, 0).is_empty());
+                let first = log.segments().next().map_or(0, Segment::base_offset);
+                self.records.retain(|(offset, _)| *offset >= first);
+            }
+        }
+    }
+
+    fn append(&mut self, count: usize) {
+        let end = self.rig.log.log_end_offset();
+        let values: Vec<String> = (0..count).map(|index| format!("{}.{index}", self.count)).collect();
+        let records: Vec<Record> = values.iter().map(|value| record(value, 0)).collect();
+        self.rig.append(&Batch::build(&records, None, Default::default()));
+        self.records.extend((end..).zip(values));
+        self.count += 1;
+    }
+
+    /// Loads what a crash left and looks at it: a prefix of what was written, at least all that was flushed.
+    fn survives(&self, files: Files, moment: &str) -> usize {
+        let Rig { log, config, .. } = &self.rig;
+        let args = LoadArgs {
+            shutdown: Shutdown::Unclean,
+            recovery_point: log.recovery_point(),
+            log_start_offset: log.log_start_offset(),
+            high_watermark: 0,
+            config,
+            now_ms: 0,
+        };
+        let (loaded, _) = Log::load(files, &args);
+        let mut found = Vec::new();
+        for batch in loaded.batches() {
+            assert!(batch.is_valid(), "{moment}: a batch with a wrong checksum is served");
+            found.extend(batch.records().map(|record| {
+                let value = String::from_utf8_lossy(record.value.unwrap_or_default()).into_owned();
+                (record.offset, value)
+            }));
+        }
+        assert_eq!(found, self.records[..found.len()], "{moment}");
+        let flushed = self
+            .records
+            .iter()
+            .filter(|(offset, _)| *offset < log.recovery_point())
+            .count();
+        assert!(
+            found.len() >= flushed,
+            "{moment}: {} of {flushed} flushed records are there",
+            found.len()
+        );
+        let start = loaded.log_start_offset();
+        let read = loaded.read(start, loaded.log_end_offset(), u32::MAX, FirstBatch::Whole);
+        assert!(read.is_ok(), "{moment}: {read:?}");
+        found.len()
+    }
+}
+
+/// The files with the log of one segment cut at a length. Its indexes and all newer segments never reached the disk.
+fn cut(files: &Files, base: i64, length: u64) -> Files {
+    let mut left = files.clone();
+    let kinds = ["log", "index", "timeindex", "txnindex", "snapshot"];
+    left.retain(|name| {
+        let newer = |kind: &str| {
+            let at = base_offset_of(name, kind);
+            at.is_some_and(|at| at > base || at == base && kind != "log")
+        };
+        !kinds.iter().any(|kind| newer(kind))
+    });
+    if let Some(file) = left.get_mut(&file_name(base, "log")) {
+        file.cut(length);
+    }
+    left
+}
+
+#[test]
+fn a_crash_at_any_boundary_loses_nothing_flushed_and_serves_nothing_corrupt() {
+    let config = LogConfig {
+        segment_bytes: 300,
+        index_interval_bytes: 60,
+        segment_index_bytes: 200,
+        retention_ms: -1,
+        ..LogConfig::default()
+    };
+    let mut written = Written {
+        rig: Rig::new(config),
+        records: Vec::new(),
+        count: 0,
+    };
+    let mut crashes = 0;
+    for (number, operation) in RUN.iter().enumerate() {
+        written.perform(*operation);
+        let files = written.rig.log.to_files();
+        let killed = written.survives(files.clone(), &format!("killed after {number} {operation:?}"));
+        assert_eq!(
+            killed,
+            written.records.len(),
+            "a kill loses nothing: {number} {operation:?}"
+        );
+        let active = written.rig.log.active_segment().base_offset();
+        let file = files
+            .get(&file_name(active, "log"))
+            .expect("the active segment has a file");
+        for length in file.flushed().unwrap_or(0)..=file.len() {
+            let moment = format!("power lost after {number} {operation:?}, {length} bytes of {active}.log on disk");
+            written.survives(cut(&files, active, length), &moment);
+            crashes += 1;
+        }
+        for kind in ["index", "timeindex", "txnindex", "snapshot"] {
+            for base in written.rig.bases() {
+                let mut left = files.clone();
+                if left.remove(&file_name(base, kind)).is_some() {
+                    let moment = format!("{base}.{kind} lost after {number} {operation:?}");
+                    assert_eq!(written.survives(left, &moment), written.records.len(), "{moment}");
+                }
+            }
+        }
+    }
+    assert!(crashes > 800, "{crashes} crashes");
+}
