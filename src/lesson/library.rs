@@ -25,6 +25,7 @@ library! {
     "06-the-high-watermark"
     "07-what-acks-is-worth"
     "08-crash-and-recovery"
+    "01-log-first"
     "04-page-cache-and-flush"
     "05-the-price-of-fsync"
     "09-in-sync"

@@ -26,6 +26,7 @@ use super::page::{Notice, Page, Place, Way};
 use super::panel;
 use super::scene::{Frame, Motion, Scene};
 use super::session::Session;
+use super::stores;
 use super::transport::Transport;
 use super::view::panels::thin;
 use super::view::stage::{Stage, Window};
@@ -162,7 +163,10 @@ fn keep(page: &Rc<RefCell<Page>>) {
 }
 
 fn header(place: &Place, settings: Callback<MouseEvent>, help: Callback<MouseEvent>) -> Html {
-    let lessons = matches!(place, Place::Lessons | Place::Lesson(_) | Place::Broken { .. });
+    let lessons = matches!(
+        place,
+        Place::Lessons | Place::Lesson(_) | Place::Stores(..) | Place::Broken { .. }
+    );
     html! {
         <header class="top">
             <a class="brand" href="#/" aria-current={(!lessons).then_some("page")}>{ brand() }{ "Highwater" }</a>
@@ -180,6 +184,7 @@ fn body(page: &Page, act: &Callback<Act>, columns: i64, still: bool, track: Node
             html! { <>{ notice(page, act) }<Lessons progress={page.progress.clone()} act={act.clone()}/></> }
         }
         (Place::Broken { slug, faults }, _) => broken(slug, faults),
+        (Place::Stores(reading, stores), _) => stores::view::lesson(page, reading, stores, notice(page, act), act),
         (Place::Landing(_) | Place::Lesson(_), None) => html! {},
         (Place::Landing(_) | Place::Lesson(_), Some(session)) => cluster(page, session, act, columns, still, track),
     }

@@ -7,6 +7,7 @@ pub mod act;
 pub mod page;
 pub mod reading;
 pub mod session;
+pub mod stores;
 pub mod view;
 
 #[cfg(test)]

@@ -8,13 +8,14 @@ use std::rc::Rc;
 use crate::cluster::event::{Outcome, What};
 use crate::cluster::{BrokerId, TopicId, TopicPartition};
 use crate::history::CutNotice;
-use crate::lesson::compile::is_act;
+use crate::lesson::compile::{self, is_act};
 use crate::lesson::library::{self, LIBRARY};
 use crate::lesson::{Answered, Fault as LessonFault, Lesson, Progress};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
-use crate::ui::reading::{Given, Reading};
+use crate::ui::reading::{Given, Reading, Run};
 use crate::ui::session::{Direction, Moved, Session, fault_text};
+use crate::ui::stores::{StoreSession, play};
 use crate::ui::view::knobs;
 
 /// Where one is.
@@ -26,6 +27,8 @@ pub enum Place {
     Lessons,
     /// A lesson.
     Lesson(Box<Reading>),
+    /// A lesson whose worlds are page stores, and the stores in view.
+    Stores(Box<Reading>, Box<StoreSession>),
     /// A lesson whose file has mistakes, or whose world cannot begin.
     Broken {
         /// The name of its file.
@@ -154,7 +157,7 @@ impl Page {
         self.jumped();
     }
 
-    fn jumped(&mut self) {
+    pub(in crate::ui) fn jumped(&mut self) {
         self.way = Way::Jumped;
         self.version += 1;
     }
@@ -185,30 +188,40 @@ impl Page {
 
     /// Opens a lesson where it was left.
     pub fn open(&mut self, slug: &str, text: &str) {
-        let begun = Lesson::parse(text).and_then(|lesson| {
-            let kept = self.progress.lesson(slug);
-            let lesson = Rc::new(lesson);
-            let resumed = match kept.stop {
-                0 => Reading::begin(lesson, slug),
-                _ if kept.finished => Reading::begin(lesson, slug),
-                stop => Reading::at_stop(lesson, slug, stop as usize),
-            };
-            resumed.map_err(|why| vec![LessonFault::new(0, why, "correct the scene")])
-        });
-        match begun {
-            Ok((reading, session)) => {
-                self.speed = 4;
-                self.session = Some(session);
-                self.place = Place::Lesson(Box::new(reading));
-            }
-            Err(faults) => {
-                self.place = Place::Broken {
-                    slug: slug.into(),
-                    faults: Rc::new(faults),
-                }
-            }
-        }
+        let kept = self.progress.lesson(slug);
+        let stop = Some(kept.stop as usize).filter(|stop| *stop > 0 && !kept.finished);
+        self.place = Lesson::parse(text)
+            .and_then(|lesson| self.begun(Rc::new(lesson), slug, stop))
+            .unwrap_or_else(|faults| Place::Broken {
+                slug: slug.into(),
+                faults: Rc::new(faults),
+            });
+        self.speed = 4;
         self.jumped();
+    }
+
+    /// A lesson at one of its stops, or at its beginning.
+    fn begun(&mut self, lesson: Rc<Lesson>, slug: &str, stop: Option<usize>) -> Result<Place, Vec<LessonFault>> {
+        if lesson.runs.iter().any(|run| matches!(run, compile::Run::Stores(_))) {
+            let (reading, session) = play::begin(lesson, slug, stop)?;
+            return Ok(Place::Stores(Box::new(reading), Box::new(session)));
+        }
+        let begun = match stop {
+            Some(stop) => Reading::at_stop(lesson, slug, stop),
+            None => Reading::begin(lesson, slug),
+        };
+        let (reading, session) = begun.map_err(|why| vec![LessonFault::new(0, why, "correct the scene")])?;
+        self.session = Some(session);
+        Ok(Place::Lesson(Box::new(reading)))
+    }
+
+    /// The lesson that is read, and the run it looks at.
+    pub fn reading(&self) -> Option<(&Reading, &dyn Run)> {
+        match (&self.place, &self.session) {
+            (Place::Lesson(reading), Some(session)) => Some((&**reading, session)),
+            (Place::Stores(reading, stores), _) => Some((&**reading, &**stores)),
+            _ => None,
+        }
     }
 
     /// Milliseconds from one step to the next while it plays. Where nothing is to be seen but waiting, time flies.
@@ -233,6 +246,9 @@ impl Page {
 
     /// One step on.
     fn step_on(&mut self) {
+        if matches!(self.place, Place::Stores(..)) {
+            return self.step_stores();
+        }
         let Some(session) = &mut self.session else { return };
         let target = match &self.place {
             Place::Lesson(reading) => reading.next(session).filter(|next| !reading.changes_world(*next)),
@@ -288,12 +304,7 @@ impl Page {
             return;
         };
         if let Some(stop) = stop {
-            reading.arrive(stop, session);
-            let last = reading.lesson.stops.len().saturating_sub(1);
-            self.progress.reached(&reading.slug, stop as u32, last as u32);
-            for (name, outcome) in reading.outcomes_here(session) {
-                self.progress.answered(&reading.slug, name, outcome.answered);
-            }
+            arrive(&mut self.progress, reading, stop, session);
         }
     }
 
@@ -306,16 +317,21 @@ impl Page {
         }
     }
 
-    fn say(&mut self, text: &str) {
+    pub(in crate::ui) fn say(&mut self, text: &str) {
         self.notice = Some(Notice::Said(text.into()));
     }
 
-    fn refuse(&mut self, why: &str) {
+    pub(in crate::ui) fn refuse(&mut self, why: &str) {
         self.notice = Some(Notice::Refused(why.into()));
     }
 
     /// Performs an act.
     pub fn perform(&mut self, act: Act) {
+        match act {
+            Act::OpenLesson(..) | Act::Pick(_) => {}
+            act if matches!(self.place, Place::Stores(..)) => return self.perform_on_stores(act),
+            _ => {}
+        }
         match act {
             Act::TogglePlay => self.playing = !self.playing && self.session.is_some(),
             Act::Pause => self.playing = false,
@@ -495,16 +511,7 @@ impl Page {
         let (Some(session), Place::Lesson(reading)) = (&self.session, &mut self.place) else {
             return;
         };
-        let Some(name) = reading
-            .open_prediction(session)
-            .map(|prediction| prediction.name.clone())
-        else {
-            return;
-        };
-        if given == Given::Skipped {
-            self.progress.answered(&reading.slug, &name, Answered::Skipped);
-        }
-        reading.answer(&name, given);
+        answer(&mut self.progress, reading, session, given);
         self.picked.clear();
     }
 
@@ -565,7 +572,7 @@ impl Page {
                     Err(why) => self.refuse(&why),
                 }
             }
-            Place::Lessons | Place::Broken { .. } => {}
+            Place::Lessons | Place::Broken { .. } | Place::Stores(..) => {}
         }
     }
 
@@ -590,13 +597,34 @@ impl Page {
                 landing.killed = killed;
                 Session::resumed(scenario, position)?
             }
-            Place::Lessons | Place::Broken { .. } => return Ok(()),
+            Place::Lessons | Place::Broken { .. } | Place::Stores(..) => return Ok(()),
         };
         self.session = Some(session);
         self.playing = false;
         self.jumped();
         Ok(())
     }
+}
+
+/// A lesson has come to a stop: what it settles, and how far somebody has come.
+pub(in crate::ui) fn arrive(progress: &mut Progress, reading: &mut Reading, stop: usize, run: &dyn Run) {
+    reading.arrive(stop, run);
+    let last = reading.lesson.stops.len().saturating_sub(1);
+    progress.reached(&reading.slug, stop as u32, last as u32);
+    for (name, outcome) in reading.outcomes_here(run) {
+        progress.answered(&reading.slug, name, outcome.answered);
+    }
+}
+
+/// Answers the prediction that is open, if one is.
+pub(in crate::ui) fn answer(progress: &mut Progress, reading: &mut Reading, run: &dyn Run, given: Given) {
+    let Some(name) = reading.open_prediction(run).map(|prediction| prediction.name.clone()) else {
+        return;
+    };
+    if given == Given::Skipped {
+        progress.answered(&reading.slug, &name, Answered::Skipped);
+    }
+    reading.answer(&name, given);
 }
 
 /// Whether the story since the crash can be told: another leads and has said yes a few times.

@@ -5,11 +5,12 @@ use std::rc::Rc;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
+use crate::lesson::compile::About;
 use crate::lesson::{Answered, Block, Kind, Prediction, Puzzle, Span};
 use crate::ui::act::{Act, Subject};
 use crate::ui::icons::icon;
 use crate::ui::page::Landing;
-use crate::ui::reading::{Given, Outcome, Reading};
+use crate::ui::reading::{Given, Outcome, Reading, Run};
 use crate::ui::session::Session;
 use crate::ui::view::faults::option;
 use crate::ui::view::panels::Fault;
@@ -131,7 +132,7 @@ fn after(landing: &Landing, who: u16, session: &Session, act: &Callback<Act>) ->
 /// The lesson's pane.
 pub fn lesson(
     reading: &Reading,
-    session: &Session,
+    session: &dyn Run,
     playing: bool,
     picked: &crate::sorted::SortedSet<i64>,
     act: &Callback<Act>,
@@ -162,6 +163,7 @@ pub fn lesson(
                     <button class="btn primary full" disabled={open.is_some() || playing} onclick={act.reform(|_| Act::Next)} data-testid="next">
                         { match (open.is_some(), reading.changes_world(next)) {
                             (true, _) => "Answer first, or skip",
+                            (false, true) if reading.lesson.stores(reading.world()).is_some() => "Next: begin anew",
                             (false, true) => "Next: a new cluster",
                             (false, false) => "Next",
                         } }
@@ -197,14 +199,18 @@ fn said(prediction: &Prediction, given: &Given) -> String {
                     .trim_end_matches('.')
             )
         }
-        (Given::Records(offsets), _) => {
-            let offsets: Vec<String> = offsets.iter().map(i64::to_string).collect();
+        (Given::Records(picked), kind) => {
+            let picked: Vec<String> = picked.iter().map(i64::to_string).collect();
+            let what = match kind {
+                Kind::Click(About::Stores(_)) => "moment",
+                _ => "offset",
+            };
             format!(
-                "You say: offset {}. The run will tell.",
-                if offsets.is_empty() {
+                "You say: {what} {}. The run will tell.",
+                if picked.is_empty() {
                     "none".into()
                 } else {
-                    offsets.join(", ")
+                    picked.join(", ")
                 }
             )
         }
@@ -276,7 +282,11 @@ fn Ask(props: &AskProps) -> Html {
             },
             chosen.map(Given::Choice),
         ),
-        Kind::Click(_) => {
+        Kind::Click(about) => {
+            let what = match about {
+                About::Cluster(_) => "Click the records in the picture. Picked: offset ",
+                About::Stores(_) => "Click the moments beside the writes. Picked: ",
+            };
             let words: Vec<String> = picked.iter().map(i64::to_string).collect();
             let words = if words.is_empty() {
                 "none yet".to_string()
@@ -284,7 +294,7 @@ fn Ask(props: &AskProps) -> Html {
                 words.join(", ")
             };
             (
-                html! { <p class="under" role="status">{ "Click the records in the picture. Picked: offset " }<strong>{ words }</strong></p> },
+                html! { <p class="under" role="status">{ what }<strong>{ words }</strong></p> },
                 Some(Given::Records((**picked).clone())),
             )
         }

@@ -6,17 +6,42 @@
 
 use std::rc::Rc;
 
+use crate::lesson::compile::About;
 use crate::lesson::replay::{Answer, caption};
-use crate::lesson::{Answered, Block, Kind, Lesson, Misconception, Part, Prediction, Puzzle};
+use crate::lesson::{Answered, Block, Kind, Lesson, Misconception, Moment, Part, Prediction, Puzzle};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::ui::session::{Moved, Session};
+
+/// A run as a lesson looks at it: a cluster's or the page stores'.
+pub trait Run {
+    /// How far it has come, and gone back.
+    fn position(&self) -> usize;
+    /// How many acts of somebody's own lead to the present.
+    fn acts(&self) -> usize;
+    /// What is there now.
+    fn moment(&self) -> Moment<'_>;
+}
+
+impl Run for Session {
+    fn position(&self) -> usize {
+        Session::position(self)
+    }
+
+    fn acts(&self) -> usize {
+        Session::acts(self)
+    }
+
+    fn moment(&self) -> Moment<'_> {
+        Session::moment(self)
+    }
+}
 
 /// What somebody predicted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
     /// This option.
     Choice(usize),
-    /// The records at these offsets.
+    /// The records at these offsets, or the moments of these numbers.
     Records(SortedSet<i64>),
     /// This amount.
     Amount(i64),
@@ -59,7 +84,12 @@ impl Reading {
     /// Why the first world cannot begin.
     pub fn begin(lesson: Rc<Lesson>, slug: &str) -> Result<(Reading, Session), String> {
         let session = Session::new(lesson.script(0))?;
-        let reading = Reading {
+        Ok((Reading::new(lesson, slug), session))
+    }
+
+    /// At the beginning, before any world.
+    pub fn new(lesson: Rc<Lesson>, slug: &str) -> Reading {
+        Reading {
             lesson,
             slug: slug.into(),
             run: 0,
@@ -67,8 +97,7 @@ impl Reading {
             given: SortedMap::new(),
             outcomes: SortedMap::new(),
             acts_before_puzzle: 0,
-        };
-        Ok((reading, session))
+        }
     }
 
     /// The lesson at one of its stops, played up to there at once.
@@ -110,11 +139,11 @@ impl Reading {
     }
 
     /// The stop that the present lies at or behind; nothing before the first.
-    pub fn stop(&self, session: &Session) -> Option<usize> {
+    pub fn stop(&self, played: &dyn Run) -> Option<usize> {
         let behind = self
             .reached
             .iter()
-            .filter(|(_, position)| **position <= session.position());
+            .filter(|(_, position)| **position <= played.position());
         let first_of_run = self.lesson.stops.iter().position(|stop| stop.run == self.run);
         behind
             .map(|(stop, _)| *stop)
@@ -123,8 +152,8 @@ impl Reading {
     }
 
     /// The stop that *next* leads to.
-    pub fn next(&self, session: &Session) -> Option<usize> {
-        let next = self.stop(session).map_or(0, |stop| stop + 1);
+    pub fn next(&self, played: &dyn Run) -> Option<usize> {
+        let next = self.stop(played).map_or(0, |stop| stop + 1);
         (next < self.lesson.stops.len()).then_some(next)
     }
 
@@ -138,19 +167,28 @@ impl Reading {
     /// # Errors
     /// Why it cannot begin.
     pub fn enter(&mut self, next: usize) -> Result<Option<Session>, String> {
-        let Some(run) = self
-            .lesson
-            .stops
-            .get(next)
-            .map(|stop| stop.run)
-            .filter(|run| *run != self.run)
-        else {
+        let Some(run) = self.world_of(next).filter(|run| *run != self.run) else {
             return Ok(None);
         };
         let session = Session::new(self.lesson.script(run))?;
-        self.run = run;
-        self.reached.clear();
+        self.turn_to(run);
         Ok(Some(session))
+    }
+
+    /// Which of the lesson's worlds is in view.
+    pub fn world(&self) -> usize {
+        self.run
+    }
+
+    /// In which of the lesson's worlds a stop lies.
+    pub fn world_of(&self, stop: usize) -> Option<usize> {
+        self.lesson.stops.get(stop).map(|stop| stop.run)
+    }
+
+    /// Another world is in view, at its beginning.
+    pub fn turn_to(&mut self, world: usize) {
+        self.run = world;
+        self.reached.clear();
     }
 
     /// How many statements of the present world are done at a stop.
@@ -159,13 +197,13 @@ impl Reading {
     }
 
     /// Whether the present is exactly where a stop was reached before.
-    pub fn stands_at_stop(&self, session: &Session) -> bool {
-        self.reached.values().any(|position| *position == session.position())
+    pub fn stands_at_stop(&self, played: &dyn Run) -> bool {
+        self.reached.values().any(|position| *position == played.position())
     }
 
     /// A stop is reached: what it settles is settled.
-    pub fn arrive(&mut self, stop: usize, session: &Session) {
-        self.reached.entry(stop).or_insert(session.position());
+    pub fn arrive(&mut self, stop: usize, played: &dyn Run) {
+        self.reached.entry(stop).or_insert(played.position());
         let settled: Vec<Prediction> = self
             .lesson
             .predictions()
@@ -173,18 +211,18 @@ impl Reading {
             .cloned()
             .collect();
         for prediction in settled {
-            if let Some(outcome) = self.outcome(&prediction, session) {
+            if let Some(outcome) = self.outcome(&prediction, played) {
                 self.outcomes.entry(prediction.name).or_insert(outcome);
             }
         }
         if self.lesson.puzzle().is_some_and(|puzzle| puzzle.stop == stop) {
-            self.acts_before_puzzle = session.acts();
+            self.acts_before_puzzle = played.acts();
         }
     }
 
-    fn outcome(&self, prediction: &Prediction, session: &Session) -> Option<Outcome> {
+    fn outcome(&self, prediction: &Prediction, played: &dyn Run) -> Option<Outcome> {
         let given = self.given.get(&prediction.name)?;
-        let answer = prediction.settle(session.moment()).ok()?;
+        let answer = prediction.settle(played.moment()).ok()?;
         let is_right = match (given, &answer) {
             (Given::Choice(given), Answer::Choice(right)) => given == right,
             (Given::Records(given), Answer::Records(ranges)) => {
@@ -209,6 +247,9 @@ impl Reading {
                     belief,
                 )
             }
+            (Answer::Records(ranges), Kind::Click(About::Stores(_))) => {
+                (format!("the moments {}", ranges_said(ranges)), None)
+            }
             (Answer::Records(ranges), _) => (format!("the records at offset {}", ranges_said(ranges)), None),
             (Answer::Amount(amount), Kind::Slider { unit, .. }) => (format!("{amount} {unit}"), None),
             _ => (String::new(), None),
@@ -227,8 +268,8 @@ impl Reading {
     }
 
     /// The prediction that waits for an answer at the present stop.
-    pub fn open_prediction(&self, session: &Session) -> Option<&Prediction> {
-        let stop = self.stop(session)?;
+    pub fn open_prediction(&self, played: &dyn Run) -> Option<&Prediction> {
+        let stop = self.stop(played)?;
         if !self.reached.contains_key(&stop) {
             return None;
         }
@@ -238,8 +279,8 @@ impl Reading {
     }
 
     /// The prediction that was answered at the present stop and is not settled there.
-    pub fn given_here(&self, session: &Session) -> Option<(&Prediction, &Given)> {
-        let stop = self.stop(session)?;
+    pub fn given_here(&self, played: &dyn Run) -> Option<(&Prediction, &Given)> {
+        let stop = self.stop(played)?;
         self.lesson
             .predictions()
             .filter(|one| one.asked == stop)
@@ -252,8 +293,8 @@ impl Reading {
     }
 
     /// What came out at the present stop, by the names of the predictions.
-    pub fn outcomes_here(&self, session: &Session) -> Vec<(&str, &Outcome)> {
-        let Some(stop) = self.stop(session) else {
+    pub fn outcomes_here(&self, played: &dyn Run) -> Vec<(&str, &Outcome)> {
+        let Some(stop) = self.stop(played) else {
             return Vec::new();
         };
         let settled = self.lesson.predictions().filter(|one| one.settled == stop);
@@ -263,24 +304,24 @@ impl Reading {
     }
 
     /// The caption of the present stop, if one stands exactly here.
-    pub fn caption(&self, session: &Session) -> Option<String> {
+    pub fn caption(&self, played: &dyn Run) -> Option<String> {
         let (stop, _) = self
             .reached
             .iter()
-            .find(|(_, position)| **position == session.position())?;
+            .find(|(_, position)| **position == played.position())?;
         let said: Vec<String> = self
             .lesson
             .captions_at(*stop)
-            .map(|words| caption(words, session.moment()))
+            .map(|words| caption(words, played.moment()))
             .collect();
         (!said.is_empty()).then(|| said.join(" "))
     }
 
     /// The parts to read at the present stop: those behind its scene, or, in the middle of a scene, those before it.
-    pub fn parts(&self, session: &Session) -> &[Part] {
+    pub fn parts(&self, played: &dyn Run) -> &[Part] {
         let parts = &self.lesson.parts;
         let is_scene = |part: &Part| matches!(part, Part::Scene { .. });
-        let Some(stop) = self.stop(session) else {
+        let Some(stop) = self.stop(played) else {
             let end = parts.iter().position(is_scene).unwrap_or(parts.len());
             return &parts[..end];
         };
@@ -300,8 +341,8 @@ impl Reading {
     }
 
     /// The prose among the parts at the present stop.
-    pub fn prose(&self, session: &Session) -> Vec<&[Block]> {
-        let prose = self.parts(session).iter().filter_map(|part| match part {
+    pub fn prose(&self, played: &dyn Run) -> Vec<&[Block]> {
+        let prose = self.parts(played).iter().filter_map(|part| match part {
             Part::Prose(blocks) => Some(blocks.as_slice()),
             _ => None,
         });
@@ -309,28 +350,28 @@ impl Reading {
     }
 
     /// *In a real cluster also…*, at the lesson's end.
-    pub fn real(&self, session: &Session) -> Option<&[Block]> {
+    pub fn real(&self, played: &dyn Run) -> Option<&[Block]> {
         self.lesson.parts.iter().find_map(|part| match part {
-            Part::Real(blocks) if self.next(session).is_none() => Some(blocks.as_slice()),
+            Part::Real(blocks) if self.next(played).is_none() => Some(blocks.as_slice()),
             _ => None,
         })
     }
 
     /// The puzzle, once its stop is reached.
-    pub fn puzzle(&self, session: &Session) -> Option<&Puzzle> {
+    pub fn puzzle(&self, played: &dyn Run) -> Option<&Puzzle> {
         let puzzle = self.lesson.puzzle()?;
-        (self.stop(session) == Some(puzzle.stop) && self.reached.contains_key(&puzzle.stop)).then_some(puzzle)
+        (self.stop(played) == Some(puzzle.stop) && self.reached.contains_key(&puzzle.stop)).then_some(puzzle)
     }
 
     /// How many acts were spent on the puzzle.
-    pub fn puzzle_acts(&self, session: &Session) -> usize {
-        session.acts().saturating_sub(self.acts_before_puzzle)
+    pub fn puzzle_acts(&self, played: &dyn Run) -> usize {
+        played.acts().saturating_sub(self.acts_before_puzzle)
     }
 
     /// Whether the puzzle's goals hold, after at least one act.
-    pub fn is_solved(&self, session: &Session) -> bool {
-        self.puzzle(session)
-            .is_some_and(|puzzle| self.puzzle_acts(session) > 0 && puzzle.open_goals(session.moment()).is_empty())
+    pub fn is_solved(&self, played: &dyn Run) -> bool {
+        self.puzzle(played)
+            .is_some_and(|puzzle| self.puzzle_acts(played) > 0 && puzzle.open_goals(played.moment()).is_empty())
     }
 }
 

@@ -186,27 +186,24 @@ fn every_lesson_can_be_read_to_its_end() {
     for source in &LIBRARY[1..] {
         let mut page = Page::new(Progress::default());
         page.visit(&format!("#/lesson/{}", source.slug));
-        let last = match &page.place {
-            Place::Lesson(reading) => reading.lesson.stops.len() - 1,
-            _ => panic!("{} cannot be read", source.slug),
+        let last = match page.reading() {
+            Some((reading, _)) => reading.lesson.stops.len() - 1,
+            None => panic!("{} cannot be read", source.slug),
         };
         for stop in 0..=last {
-            let open = |page: &Page| match &page.place {
-                Place::Lesson(reading) => reading.open_prediction(run(page)).is_some(),
-                _ => false,
-            };
-            while open(&page) {
+            while page
+                .reading()
+                .is_some_and(|(reading, run)| reading.open_prediction(run).is_some())
+            {
                 page.perform(Act::Answer(Given::Skipped));
             }
             page.perform(Act::Next);
             while page.playing {
                 page.tick();
             }
-            let Place::Lesson(reading) = &page.place else {
-                panic!("left the lesson")
-            };
+            let (reading, run) = page.reading().expect("it stays in the lesson");
             assert_eq!(
-                reading.stop(run(&page)),
+                reading.stop(run),
                 Some(stop),
                 "{} at stop {stop}: {}",
                 source.slug,
@@ -259,4 +256,65 @@ fn a_lesson_file_with_mistakes_names_them_and_the_rest_works() {
     assert!(!faults.is_empty());
     page.visit("#/lesson/02-the-log");
     assert!(matches!(page.place, Place::Lesson(_)));
+}
+
+/// The stores of the first lesson, by a person who does not only press *next*.
+#[test]
+fn the_page_stores_can_be_crashed_at_will_and_the_lesson_goes_on() {
+    let mut page = Page::new(Progress::default());
+    page.visit("#/lesson/01-log-first");
+    page.perform(Act::Next);
+    page.perform(Act::Go(Go::On));
+    page.perform(Act::Go(Go::On));
+    let stores = |page: &Page| match &page.place {
+        Place::Stores(_, session) => session.stores().clone(),
+        _ => panic!("it is a lesson on the stores"),
+    };
+    assert_eq!(stores(&page).logged.writes().len(), 6, "the transfer has begun");
+    page.perform(Act::Do("crash after 4".into()));
+    page.perform(Act::Do("recover".into()));
+    assert_eq!(
+        (stores(&page).in_place.total(), stores(&page).logged.total()),
+        (120, 150)
+    );
+    page.perform(Act::Do("recover".into()));
+    assert_eq!(
+        said(&page),
+        "the store is up; only after a 'crash' it can recover",
+        "nothing has changed"
+    );
+    page.perform(Act::Go(Go::Back));
+    assert!(!stores(&page).logged.is_up(), "back before the recovery");
+    page.perform(Act::Go(Go::End));
+    assert!(stores(&page).logged.is_up());
+    // The lesson's own way goes on from its next stop, whatever was done beside it.
+    while page
+        .reading()
+        .is_some_and(|(reading, run)| reading.open_prediction(run).is_some())
+    {
+        page.perform(Act::Answer(Given::Skipped));
+    }
+    page.perform(Act::Next);
+    while page.playing {
+        page.tick();
+    }
+    let (reading, run) = page.reading().expect("it stays in the lesson");
+    assert_eq!(reading.stop(run), Some(3), "{}", said(&page));
+    assert_eq!(stores(&page).in_place.moment(), 4, "as the lesson has it");
+}
+
+#[test]
+fn the_stores_puzzle_takes_what_is_allowed_and_is_solved_at_par() {
+    let mut page = Page::new(Progress::default());
+    let slug = "01-log-first";
+    page.progress.reached(slug, 7, u32::MAX);
+    page.visit(&format!("#/lesson/{slug}"));
+    let solved = |page: &Page| page.reading().is_some_and(|(reading, run)| reading.is_solved(run));
+    page.perform(Act::Do("open the vault".into()));
+    assert!(said(&page).starts_with("not in this puzzle"), "{}", said(&page));
+    page.perform(Act::Do("crash after 3".into()));
+    assert!(!solved(&page));
+    page.perform(Act::Do("recover".into()));
+    assert!(solved(&page), "{}", said(&page));
+    assert_eq!(page.progress.lesson(slug).puzzle, Some(2));
 }
