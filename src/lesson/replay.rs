@@ -189,12 +189,12 @@ struct Replay<'a> {
 enum Playing {
     Cluster(Box<Playback>),
     /// The stores, their run, and how many of its acts are done.
-    Stores(Stores, StoreRun, usize),
+    Stores(Box<Stores>, StoreRun, usize),
 }
 
 impl Playing {
     fn of_stores(run: &StoreRun) -> Playing {
-        Playing::Stores(Stores::new(&run.accounts), run.clone(), 0)
+        Playing::Stores(Box::new(Stores::new(&run.accounts)), run.clone(), 0)
     }
 
     fn moment(&self) -> Moment<'_> {
