@@ -1,46 +1,74 @@
 //! Every story in `tests/stories` holds: run by the engine, with every expectation looked at.
 //!
-//! A story that carries a trace behind `----` is compared with it event by event; with `HIGHWATER_REWRITE=1` in the
-//! environment the trace is written anew, to be reviewed as a difference.
+//! A story that carries a trace behind `----` is compared with it event by event. The world that each one ends in is
+//! known by its fingerprint, `tests/fingerprints.txt`; the tests in a browser read the same list. With
+//! `HIGHWATER_REWRITE=1` in the environment traces and fingerprints are written anew, to be reviewed as a difference.
 
 mod laws;
+mod told;
 
-use highwater::scenario::{Run, parse};
+use highwater::scenario::Run;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
-fn stories() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stories");
-    let entries = fs::read_dir(folder).expect("the folder of stories is part of the repository");
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
-    paths.sort();
-    paths
+/// A story that was told.
+struct Told {
+    name: String,
+    expectations: usize,
+    /// What does not hold.
+    failures: Vec<String>,
+    /// Of the world at its end.
+    fingerprint: Option<u128>,
 }
 
-/// Runs a story; gives back how many expectations were looked at, and what does not hold.
-fn tell(path: &Path) -> (usize, Vec<String>) {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let text = fs::read(path).expect("a story can be read");
-    let script = match parse(&text) {
-        Ok(script) => Arc::new(script),
-        Err(faults) => return (0, faults.iter().map(|fault| format!("{name}:{fault}")).collect()),
-    };
-    let mut run = match Run::new(script) {
+fn names() -> Vec<String> {
+    let entries = fs::read_dir(told::folder()).expect("the folder of stories is part of the repository");
+    let files = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = files
+        .filter_map(|file| Some(file.strip_suffix(".txt")?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+fn rewrites() -> bool {
+    std::env::var_os("HIGHWATER_REWRITE").is_some()
+}
+
+/// Runs a story and looks at what came of it.
+fn tell(name: &String) -> Told {
+    let run = match told::run(name, |rules| rules) {
         Ok(run) => run,
-        Err(failure) => return (0, vec![format!("{name}:{failure}")]),
+        Err(failure) => {
+            return Told {
+                name: name.clone(),
+                expectations: 0,
+                failures: vec![failure],
+                fingerprint: None,
+            };
+        }
     };
-    run.play(None, |_, _| {});
-    if let (Some(trace), Some(_)) = (run.trace(), std::env::var_os("HIGHWATER_REWRITE")) {
-        rewrite(path, trace);
+    let path = told::folder().join(name).with_extension("txt");
+    if let Some(trace) = run.trace().filter(|_| rewrites()) {
+        rewrite(&path, trace);
     }
+    Told {
+        name: name.clone(),
+        expectations: run.report().expectations,
+        failures: failures(name, &path, &run),
+        fingerprint: Some(run.world.fingerprint()),
+    }
+}
+
+fn failures(name: &str, path: &Path, run: &Run) -> Vec<String> {
+    let text = fs::read_to_string(path).expect("a story can be read");
     let report = run.report();
     let failures = report.failures.iter().map(|failure| format!("{name}:{failure}"));
-    let unlawful = laws::unexplained(&String::from_utf8_lossy(&text), &run.ledger);
+    let unlawful = laws::unexplained(&text, &run.ledger);
     let unlawful = unlawful.into_iter().chain(laws::misremembered(&run.world, &run.ledger));
-    let failures = failures.chain(unlawful.map(|what| format!("{name}: {what}")));
-    (report.expectations, failures.collect())
+    let idle = (report.expectations == 0 && run.trace().is_none()).then(|| "it expects nothing".to_owned());
+    let told = unlawful.chain(idle).map(|what| format!("{name}: {what}"));
+    failures.chain(told).collect()
 }
 
 /// Writes the trace of a story anew.
@@ -52,36 +80,47 @@ fn rewrite(path: &Path, trace: &[String]) {
     fs::write(path, text).expect("a story can be written");
 }
 
-/// Runs all stories, on as many threads as there are processors.
-fn tell_all(paths: &[PathBuf]) -> Vec<(usize, Vec<String>)> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = paths.len().div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        let tellers: Vec<_> = paths
-            .chunks(share)
-            .map(|paths| scope.spawn(|| paths.iter().map(|path| tell(path)).collect::<Vec<_>>()))
-            .collect();
-        tellers
-            .into_iter()
-            .flat_map(|teller| teller.join().expect("no story panics"))
-            .collect()
-    })
+/// The list of fingerprints as it should be.
+fn fingerprints(told: &[Told]) -> String {
+    let known = told.iter().filter_map(|told| Some((&told.name, told.fingerprint?)));
+    known
+        .map(|(name, fingerprint)| format!("{name} {fingerprint:032x}\n"))
+        .collect()
+}
+
+/// The lines of two lists that stand in one of them only.
+fn difference(expected: &str, found: &str) -> Vec<String> {
+    let only = |these: &str, those: &str, sign: char| -> Vec<String> {
+        let missing = these.lines().filter(|line| !those.lines().any(|other| other == *line));
+        missing.map(|line| format!("{sign} {line}")).collect()
+    };
+    [only(expected, found, '-'), only(found, expected, '+')].concat()
 }
 
 #[test]
-fn every_story_holds() {
-    let told = tell_all(&stories());
-    let expectations: usize = told.iter().map(|(expectations, _)| expectations).sum();
-    let failures: Vec<String> = told.iter().flat_map(|(_, failures)| failures.clone()).collect();
+fn every_story_holds_and_ends_where_it_always_does() {
+    let told = told::each(&names(), tell);
+    let failures: Vec<&str> = told
+        .iter()
+        .flat_map(|told| &told.failures)
+        .map(String::as_str)
+        .collect();
     assert!(
         failures.is_empty(),
         "{} failures:\n{}",
         failures.len(),
         failures.join("\n")
     );
+    let expectations: usize = told.iter().map(|told| told.expectations).sum();
+    println!("{} stories, {expectations} expectations", told.len());
+    let (list, found) = (told::folder().with_file_name("fingerprints.txt"), fingerprints(&told));
+    if rewrites() {
+        fs::write(&list, &found).expect("the list can be written");
+    }
+    let expected = fs::read_to_string(&list).unwrap_or_default();
     assert_eq!(
-        (told.len(), expectations),
-        (121, 3304),
-        "stories and their expectations"
+        difference(&expected, &found),
+        Vec::<String>::new(),
+        "stories end elsewhere than the list says; if they should, HIGHWATER_REWRITE=1 cargo test --test stories writes it anew"
     );
 }

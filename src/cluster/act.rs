@@ -473,6 +473,13 @@ fn hand_over(doing: &mut Doing<'_>, id: ClientId, send: &Send) -> Done {
         let name = client_name(doing.world, id);
         return Err(Refused::new(format!("{name} is a consumer"), "send with a producer"));
     }
+    if doing.world.client(id).is_some_and(Client::is_closing) {
+        let name = client_name(doing.world, id);
+        return Err(Refused::new(
+            format!("{name} was closed and takes nothing more"),
+            format!("start {name} when its process has ended"),
+        ));
+    }
     doing.with_client(id, |client, cx| client.send(send, cx));
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::cluster::input::{ConfigTarget, ElectionType};
 use crate::cluster::message::{
     AlterPartition, AlterPartitionResult, Correlation, Heartbeat, HeartbeatAnswer, HeartbeatWant, Message, Registration,
 };
-use crate::cluster::rules::Rule;
+use crate::cluster::rules::{Rule, Rules};
 use crate::cluster::settings::{Micros, Settings};
 use crate::config::ConfigMap;
 use crate::log::{Encoder, Errors, Fingerprint};
@@ -28,6 +28,9 @@ use crate::sorted::{SortedMap, SortedSet};
 
 /// Configs of a topic that the controller acts on.
 const GUARDED: [&str; 2] = ["min.insync.replicas", "unclean.leader.election.enable"];
+
+/// How long after a path is whole again a broker connects (`reconnect.backoff.ms`).
+const RECONNECT: Micros = 50_000;
 
 /// The controller with its wires.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,9 +54,15 @@ fn millis(now: Micros) -> i64 {
 
 impl ControllerNode {
     /// A controller that has registered and unfenced these brokers before time 0.
-    pub fn new(settings: &Settings, elr: ElrFeature, brokers: impl Iterator<Item = BrokerId>) -> ControllerNode {
+    pub fn new(
+        settings: &Settings,
+        elr: ElrFeature,
+        rules: Rules,
+        brokers: impl Iterator<Item = BrokerId>,
+    ) -> ControllerNode {
         let mut own = ControllerSettings {
             elr,
+            rules,
             ..ControllerSettings::default()
         };
         if let Some(first) = settings.brokers.first() {
@@ -149,7 +158,7 @@ impl ControllerNode {
             directory: DirectoryId(registration.directory),
         };
         let outcome = self.controller.register(millis(cx.now), request);
-        if outcome.answer == Err(Errors::DuplicateBrokerRegistration) && cx.holds(Rule::DuplicateRegistration) {
+        if outcome.answer == Err(Errors::DuplicateBrokerRegistration) {
             cx.say(Rule::DuplicateRegistration, || What::RegistrationWaits { broker });
             self.waiting.insert(broker, (id, registration));
             return;
@@ -249,7 +258,8 @@ impl ControllerNode {
     /// Arms the checks that would find something: sessions that end, leaders to move back, partitions to elect for.
     fn arm_checks(&mut self, cx: &mut Cx<'_>) {
         let session = Timer::of(TimerKind::Session);
-        match self.controller.next_session_check() {
+        let check = self.controller.next_session_check();
+        match check.filter(|_| cx.holds(Rule::Session)) {
             Some(ms) => cx.arm(session, Micros::try_from(ms).unwrap_or(0) * 1_000),
             None => cx.disarm(session),
         }
@@ -322,8 +332,7 @@ impl ControllerNode {
     /// A broker can be reached again: it gets the news it has missed.
     pub fn on_reachable(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
         if self.behind.remove(&broker) {
-            let after = reconnect_backoff(cx.settings, broker);
-            cx.send_after(Node::Broker(broker), Message::Metadata(self.image()), after);
+            cx.send_after(Node::Broker(broker), Message::Metadata(self.image()), RECONNECT);
         }
     }
 
@@ -468,10 +477,6 @@ impl Fingerprint for ControllerNode {
         out.len(self.waiting.len());
         self.waiting.keys().for_each(|id| out.u16(id.0));
     }
-}
-
-fn reconnect_backoff(_: &Settings, _: BrokerId) -> Micros {
-    50_000
 }
 
 /// What an accepted `AlterPartition` is answered with.

@@ -122,6 +122,11 @@ pub(crate) enum Notice {
 
 /// What the rest of the world sees when a process has ended.
 pub(crate) fn process_gone(doing: &mut Doing<'_>, node: Node, by: Notice) {
+    let by = if doing.world.rules().on(Rule::WireDown) {
+        by
+    } else {
+        Notice::Never
+    };
     doing.world.model.timers.clear(node);
     for peer in peers(doing.world, node) {
         let on_the_way = doing.world.model.network.clear(peer, node);
@@ -257,6 +262,9 @@ fn resume(doing: &mut Doing<'_>, id: BrokerId) -> Done {
 }
 
 fn cut(doing: &mut Doing<'_>, pairs: Vec<(Node, Node)>) -> Done {
+    if !doing.world.rules().on(Rule::WireCut) {
+        return Ok(());
+    }
     for &(from, to) in &pairs {
         doing.world.model.network.cut(from, to);
     }

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use crate::cluster::broker::ReplicaView;
+use crate::cluster::broker::{Leading, ReplicaView};
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::world::World;
 use crate::log::{Batch, Log, RecordView};
@@ -41,9 +41,19 @@ pub const ALL: &[Invariant] = &[
         check: at_most_one_leader_per_epoch,
     },
     Invariant {
+        name: "ValidLeaderMaximalISR",
+        sentence: "Whom the controller counts as in sync, the leader waits for.",
+        check: valid_leader_maximal_isr,
+    },
+    Invariant {
         name: "HighWatermarkWithinLog",
         sentence: "Log start is at most the high watermark, and that at most the log end.",
         check: high_watermark_within_log,
+    },
+    Invariant {
+        name: "StrongIsr",
+        sentence: "What lies below the high watermark of whoever takes himself for the leader, every in-sync replica holds.",
+        check: strong_isr,
     },
     Invariant {
         name: "LogMatching",
@@ -102,6 +112,28 @@ fn at_most_one_leader_per_epoch(world: &World) -> Result<(), String> {
     Ok(())
 }
 
+/// A leader that has not heard of its successor yet is of no account here.
+fn valid_leader_maximal_isr(world: &World) -> Result<(), String> {
+    let image = world.image();
+    for (tp, state) in &image.partitions {
+        for (broker, replica) in replicas(world, *tp) {
+            let leading = replica
+                .leading()
+                .filter(|_| replica.leads_in() == Some(state.leader_epoch));
+            let Some(waits_for) = leading.map(Leading::maximal_isr) else {
+                continue;
+            };
+            if let Some(left_out) = state.isr.iter().find(|member| !waits_for.contains(member)) {
+                let name = world.partition_name(*tp);
+                return Err(format!(
+                    "broker {broker} leads {name} and does not wait for broker {left_out}, which is in its ISR"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn high_watermark_within_log(world: &World) -> Result<(), String> {
     for tp in world.partitions() {
         for (broker, replica) in replicas(world, tp) {
@@ -115,6 +147,28 @@ fn high_watermark_within_log(world: &World) -> Result<(), String> {
                 return Err(format!(
                     "{name} on broker {broker} goes from {start} to {end}, its high watermark is {high_watermark}"
                 ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn strong_isr(world: &World) -> Result<(), String> {
+    let image = world.image();
+    for (tp, state) in &image.partitions {
+        let leaders = replicas(world, *tp).filter(|(_, replica)| replica.leading().is_some());
+        for (leader, leading) in leaders {
+            let Some(committed) = leading.high_watermark() else {
+                continue;
+            };
+            for (member, replica) in replicas(world, *tp).filter(|(broker, _)| state.isr.contains(broker)) {
+                let lacks = replica.log().log_end_offset() < committed;
+                if lacks || newest_difference(&leading, &replica, committed).is_some() {
+                    let name = world.partition_name(*tp);
+                    return Err(format!(
+                        "broker {leader} takes {committed} records of {name} for committed, broker {member} is in the ISR and does not hold all of them"
+                    ));
+                }
             }
         }
     }

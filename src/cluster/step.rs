@@ -80,7 +80,8 @@ impl World {
             );
             offer(rank, Pending::Message { from, to });
         }
-        for (node, timer, due) in self.model.timers.iter().filter(|(node, ..)| self.is_awake(*node)) {
+        let fires = |node: Node| self.rules().on(Rule::Clock) && self.is_awake(node);
+        for (node, timer, due) in self.model.timers.iter().filter(|(node, ..)| fires(*node)) {
             let rank = (due, node, true, timer.partition, 0, timer.peer, Some(timer));
             offer(rank, Pending::Timer { node, timer });
         }
@@ -337,13 +338,18 @@ impl Doing<'_> {
         let model = &mut self.world.model;
         if !model.network.passes(from, to) {
             self.lose(from, to, &message, LostBy::Cut);
-        } else if model.network.is_condemned(from, to, kind) {
+        } else if model.rules.on(Rule::WireDrop) && model.network.is_condemned(from, to, kind) {
             self.lose(from, to, &message, LostBy::Dropped);
         } else if !self.world.accepts(to) {
             self.lose(from, to, &message, LostBy::Down);
         } else {
             let model = &mut self.world.model;
-            let due = model.now + after + model.settings.latency(from, to);
+            let latency = if model.rules.on(Rule::Wire) {
+                model.settings.latency(from, to)
+            } else {
+                0
+            };
+            let due = model.now + after + latency;
             model.network.put(from, to, model.now, due, message);
             if !self.world.is_awake(to) {
                 // A frozen process takes it and does not answer: the sender can only time out.

@@ -89,7 +89,7 @@ impl World {
             ..Settings::default()
         };
         let ids = || (1..=count as u16).map(BrokerId);
-        let controller = ControllerNode::new(&settings, setup.elr, ids());
+        let controller = ControllerNode::new(&settings, setup.elr, setup.rules, ids());
         let image = controller.image();
         let brokers = ids()
             .map(|id| Tracked::new(Broker::boot(id, Arc::clone(&image), &settings)))

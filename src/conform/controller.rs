@@ -220,6 +220,7 @@ impl Subject {
             cluster: header.configs.cluster,
             next_offset: header.next_offset,
             elr: if elr == 0 { ElrFeature::Off } else { ElrFeature::On },
+            ..Settings::default()
         });
         for broker in header.brokers {
             controller.admit(BrokerId(broker.id), broker.epoch, DIRECTORY, LastContact::At(0));

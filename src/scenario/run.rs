@@ -7,6 +7,7 @@ use super::ast::{Line, Script, Statement};
 use super::look::{self, Verdict};
 use super::player::{Next, Player, Stop};
 use super::{setup, trace};
+use crate::cluster::rules::Rules;
 use crate::cluster::{Event, Refused, World, step};
 use crate::ledger::Ledger;
 use std::sync::Arc;
@@ -97,7 +98,16 @@ impl Run {
     /// # Errors
     /// A statement of the beginning that cannot apply: there is no world then.
     pub fn new(script: Arc<Script>) -> Result<Run, Failure> {
-        let (setup, used) = setup(&script).map_err(|(line, refused)| stopped(line, Stop::Refused(refused)))?;
+        Run::under(script, |rules| rules)
+    }
+
+    /// The same in a world with other rules than the script asks for: so a test sees what becomes of a story without one.
+    ///
+    /// # Errors
+    /// As [`Run::new`].
+    pub fn under(script: Arc<Script>, change: impl FnOnce(Rules) -> Rules) -> Result<Run, Failure> {
+        let (mut setup, used) = setup(&script).map_err(|(line, refused)| stopped(line, Stop::Refused(refused)))?;
+        setup.rules = change(setup.rules);
         Ok(Run {
             world: World::new(setup),
             ledger: Ledger::default(),

@@ -17,7 +17,7 @@ const TAKES: &[&str] = &[
 /// What breaks an invariant in a story with these words; `None` for those that nothing may ever break.
 fn breakers(invariant: &str) -> Option<&'static [&'static str]> {
     match invariant {
-        "LogMatching" | "LeaderCompleteness" | "ConsistentRead" => Some(&[]),
+        "StrongIsr" | "LogMatching" | "LeaderCompleteness" | "ConsistentRead" => Some(&[]),
         // An acknowledgement by the leader alone is no promise.
         "NoAcknowledgedRecordLost" => Some(&["acks=1"]),
         _ => None,

@@ -150,6 +150,10 @@ impl Process {
 
     /// Cleans a log and tells what went and what stays.
     fn compact(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, cleanable: &Cleanable) {
+        if !cx.holds(Rule::Compaction) {
+            self.cleaner.uncleanable.insert(tp);
+            return;
+        }
         let (broker, now_ms) = (self.id, cx.wall_ms());
         let cleaner = memory_of(cx.settings.broker(broker));
         let Some(replica) = self.replica_mut(tp) else { return };

@@ -42,6 +42,7 @@ struct Budget {
 impl Process {
     /// Serves a fetch that has arrived.
     pub(super) fn serve_fetch(&mut self, cx: &mut Cx<'_>, from: Node, id: Correlation, request: Arc<FetchRequest>) {
+        let request = as_it_may_read(cx, from, request);
         let (results, bytes) = self.read_all(cx, from, &request, Visit::Arrival);
         let at_once = request.max_wait_ms <= 0
             || request.partitions.is_empty()
@@ -82,7 +83,7 @@ impl Process {
         let between = idle && parked.phase(cx.now) == Phase::BetweenRounds;
         if parked.wait == Wait::Renewing {
             // What happened will be seen when it arrives.
-        } else if self.has_enough(from, &parked.request) {
+        } else if cx.holds(Rule::FetchAnswer) && self.has_enough(from, &parked.request) {
             if !between {
                 if !idle {
                     cx.disarm(Timer::with(TimerKind::FetchWait, from));
@@ -343,8 +344,14 @@ impl Process {
         }
         let most = (part.max_bytes.max(0) as u32).min(budget.left);
         let end = bound(replica, from, request.isolation);
+        // Without its rule what lies below the log start is passed over as if it had never been there.
+        let offset = if cx.holds(Rule::OutOfRange) {
+            part.offset
+        } else {
+            part.offset.max(log.log_start_offset())
+        };
         let fetched = log
-            .read(part.offset, end, most, budget.first)
+            .read(offset, end, most, budget.first)
             .map_err(|refusal| refusal.error)?;
         if fetched.size_in_bytes > 0 {
             budget.first = FirstBatch::WithinLimit;
@@ -453,6 +460,16 @@ impl Process {
         }
         self.send(cx, to, Message::FetchResponse(id, results));
     }
+}
+
+/// A consumer's fetch as its isolation has it; without the rule that bounds reading it sees all that the log holds.
+fn as_it_may_read(cx: &Cx<'_>, from: Node, request: Arc<FetchRequest>) -> Arc<FetchRequest> {
+    if is_follower(from) || cx.holds(Rule::ConsumerRead) {
+        return request;
+    }
+    let mut request = Arc::unwrap_or_clone(request);
+    request.isolation = Isolation::LogEnd;
+    Arc::new(request)
 }
 
 /// How far a reader may see.

@@ -349,6 +349,9 @@ impl Process {
     /// Appends what came, and takes over high watermark and log start.
     fn take_records(&mut self, cx: &mut Cx<'_>, leader: BrokerId, result: FetchResult) {
         let (tp, now_ms) = (result.partition, cx.wall_ms());
+        if !result.batches.is_empty() && !cx.holds(Rule::AppendFollower) {
+            return self.set_status(leader, tp, Status::Stopped);
+        }
         let Some(replica) = self.replica_mut(tp) else { return };
         if let Some(first) = result.batches.first() {
             let config = Arc::clone(&replica.config);
@@ -374,6 +377,9 @@ impl Process {
 
     /// A plain set, not a maximum: a new leader's high watermark may be lower.
     fn take_high_watermark(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, told: i64) {
+        if !cx.holds(Rule::HighWatermarkFollower) {
+            return;
+        }
         let Some(replica) = self.replica_mut(tp) else { return };
         let from = replica.log.high_watermark();
         let to = replica.log.set_high_watermark(told);
@@ -396,7 +402,7 @@ impl Process {
     fn take_log_start(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, told: i64) {
         let Some(replica) = self.replica(tp) else { return };
         let from = replica.log.log_start_offset();
-        if told <= from {
+        if told <= from || !cx.holds(Rule::LogStartFollower) {
             return;
         }
         let Some(replica) = self.replica_mut(tp) else { return };
@@ -474,6 +480,7 @@ impl Process {
             .copied();
         if current.is_some_and(|state| state.status == Status::OutOfRange) {
             match answers {
+                _ if !cx.holds(Rule::TruncateOutOfRange) => self.set_status(leader, tp, Status::Stopped),
                 [(_, Ok(Some(end))), (_, Ok(Some(start)))] => {
                     self.set_status(leader, tp, Status::Ready);
                     self.fit_into_range(cx, tp, start.offset, end.offset);

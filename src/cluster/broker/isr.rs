@@ -65,6 +65,11 @@ impl Process {
             change,
         });
         let from = leading.isr.clone();
+        if !cx.holds(Rule::IsrCommit) {
+            // What is wanted counts at once, whatever the controller will say.
+            leading.isr.clone_from(&isr);
+            leading.pending = None;
+        }
         let rule = match change {
             IsrChange::Expand => Rule::IsrExpand,
             IsrChange::Shrink => Rule::IsrShrink,
@@ -75,6 +80,9 @@ impl Process {
             from,
             to: isr,
         });
+        if !cx.holds(Rule::IsrCommit) {
+            self.raise_high_watermark(cx, tp);
+        }
     }
 
     fn change_request(&self, tp: TopicPartition, isr: &[BrokerId]) -> Option<AlterPartition> {

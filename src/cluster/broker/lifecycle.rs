@@ -246,8 +246,9 @@ impl Process {
 
     /// Begins a controlled shutdown; a process that never was registered, or is not to wait, may exit at once.
     pub(super) fn begin_stop(&mut self, cx: &mut Cx<'_>) {
-        let waits =
-            cx.settings.broker(self.id).controlled_shutdown_enable && self.phase.state() != BrokerState::Starting;
+        let waits = cx.settings.broker(self.id).controlled_shutdown_enable
+            && cx.holds(Rule::ControlledShutdown)
+            && self.phase.state() != BrokerState::Starting;
         self.enter(cx, Phase::Stopping(cx.now), Rule::ControlledShutdown);
         if !waits {
             self.controller.finished = true;

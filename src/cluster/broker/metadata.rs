@@ -14,6 +14,7 @@ use crate::cluster::rules::Rule;
 use crate::cluster::tracked::Tracked;
 use crate::log::Log;
 
+use super::configs::log_config;
 use super::host::Checkpoints;
 use super::process::{Phase, Process, Touch};
 use super::replica::{Replica, Role};
@@ -22,7 +23,7 @@ impl Process {
     /// Takes up a newer image of the cluster. A process that is not registered yet waits: what follows its registration
     /// holds everything.
     pub(super) fn apply_metadata(&mut self, cx: &mut Cx<'_>, image: Arc<Image>) {
-        if self.phase == Phase::Starting {
+        if self.phase == Phase::Starting || !cx.holds(Rule::Metadata) {
             return;
         }
         if image.offset > self.image.offset {
@@ -95,7 +96,7 @@ impl Process {
     ) -> Option<&mut Replica> {
         let (id, now_ms) = (self.id, cx.wall_ms());
         let replica = self.replicas.entry(tp).or_insert_with(|| {
-            let config = Arc::new(cx.settings.topic_on(tp.topic, id).log_config(cx.settings.broker(id)));
+            let config = Arc::new(log_config(cx, id, tp));
             let log = Log::create(0, &config, now_ms);
             Tracked::new(Replica::new(log, config, Checkpoints::default()))
         });
@@ -105,6 +106,9 @@ impl Process {
     fn make_leader(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, partition: &PartitionImage) {
         let (me, now) = (self.id, cx.now);
         self.count_isr_change(tp, &partition.isr);
+        if !cx.holds(Rule::BecomeLeader) {
+            self.cut_to_high_watermark(cx, tp, partition, Rule::BecomeLeader);
+        }
         let Some(replica) = self.assigned_replica(cx, tp, partition) else {
             return;
         };
@@ -130,6 +134,7 @@ impl Process {
         };
         let known = replica.role.clone();
         let new_epoch = replica.follow(partition);
+        let start = replica.log.log_start_offset();
         let (leader, epoch) = (partition.leader, partition.leader_epoch);
         if new_epoch {
             cx.say(Rule::BecomeFollower, || What::BecameFollower {
@@ -138,6 +143,9 @@ impl Process {
                 leader,
                 epoch,
             });
+        }
+        if new_epoch && !cx.holds(Rule::BecomeFollower) {
+            self.truncate(cx, tp, start, Rule::BecomeFollower);
         }
         if new_epoch || known != Role::Follower(leader) {
             self.stop_fetching(tp);
@@ -154,6 +162,15 @@ impl Process {
             self.truncate(cx, tp, watermark, Rule::TruncateHighWatermark);
         }
         self.start_fetching(tp, leader, epoch);
+    }
+
+    /// What a new leader does that does not keep its log: it gives up what it does not know to be committed.
+    fn cut_to_high_watermark(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, partition: &PartitionImage, rule: Rule) {
+        let known = self.replica(tp);
+        let new = known.filter(|replica| replica.leader_epoch < partition.leader_epoch);
+        if let Some(watermark) = new.map(|replica| replica.log.high_watermark()) {
+            self.truncate(cx, tp, watermark, rule);
+        }
     }
 
     /// The partition does not exist any more, or not on this broker.

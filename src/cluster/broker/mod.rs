@@ -10,6 +10,7 @@
 mod alter;
 mod channel;
 mod cleaner;
+mod configs;
 mod deletes;
 mod encode;
 mod fetch;
@@ -51,6 +52,7 @@ pub use remote::Remote;
 pub use replica::{IsrChange, Leading, PendingIsr, Replica, Role};
 pub use view::ReplicaView;
 
+use configs::log_config;
 use storage::Retained;
 
 /// A broker.
@@ -259,6 +261,9 @@ impl Broker {
 
     /// The process has handed over everything: it flushes, writes checkpoints and the marker, and is gone.
     fn end_cleanly(&mut self, cx: &mut Cx<'_>) {
+        if !cx.holds(Rule::FlushStop) {
+            return self.kill(cx);
+        }
         let Some(process) = self.process.take() else { return };
         process.lose_deletes(cx);
         let (broker, now_ms, from) = (self.id, cx.wall_ms(), process.phase.state());
@@ -300,11 +305,16 @@ impl Broker {
     pub fn kill(&mut self, cx: &mut Cx<'_>) {
         let from = self.state();
         self.lay_down(cx);
+        let lost = if cx.holds(Rule::Kill) {
+            Vec::new()
+        } else {
+            self.host.lose_power(&Keep::Nothing)
+        };
         let broker = self.id;
         cx.say(Rule::Kill, || What::BrokerEnded {
             broker,
             how: Ended::Killed,
-            lost: Vec::new(),
+            lost,
         });
         cx.say(Rule::Kill, || What::State {
             broker,
@@ -317,7 +327,11 @@ impl Broker {
     pub fn power_off(&mut self, keep: &Keep, cx: &mut Cx<'_>) {
         let from = self.state();
         self.lay_down(cx);
-        let lost = self.host.lose_power(keep);
+        let lost = if cx.holds(Rule::PowerLoss) {
+            self.host.lose_power(keep)
+        } else {
+            Vec::new()
+        };
         let broker = self.id;
         cx.say(Rule::PowerLoss, || What::BrokerEnded {
             broker,
@@ -498,14 +512,17 @@ impl Process {
 
 /// Loads a partition's log as a starting process does.
 fn load(cx: &mut Cx<'_>, broker: BrokerId, tp: TopicPartition, folder: Folder, shutdown: Shutdown) -> Replica {
-    let config = Arc::new(
-        cx.settings
-            .topic_on(tp.topic, broker)
-            .log_config(cx.settings.broker(broker)),
-    );
+    let config = Arc::new(log_config(cx, broker, tp));
     let checkpoints = folder.checkpoints;
+    let clean = shutdown == Shutdown::Clean;
+    let rule = if clean { Rule::RecoverClean } else { Rule::RecoverKill };
+    // Each of the two rules spares or asks for the scan: without it the other one's way is gone.
+    let treated = match (clean, cx.holds(rule)) {
+        (true, true) | (false, false) => Shutdown::Clean,
+        (true, false) | (false, true) => Shutdown::Unclean,
+    };
     let args = LoadArgs {
-        shutdown,
+        shutdown: treated,
         recovery_point: checkpoints.recovery_point,
         log_start_offset: checkpoints.log_start,
         high_watermark: checkpoints.high_watermark,
@@ -513,8 +530,6 @@ fn load(cx: &mut Cx<'_>, broker: BrokerId, tp: TopicPartition, folder: Folder, s
         now_ms: cx.wall_ms(),
     };
     let (log, report) = Log::load(folder.files, &args);
-    let clean = shutdown == Shutdown::Clean;
-    let rule = if clean { Rule::RecoverClean } else { Rule::RecoverKill };
     let leo = log.log_end_offset();
     cx.say(rule, || What::Recovered {
         broker,

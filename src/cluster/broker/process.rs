@@ -259,7 +259,14 @@ impl Process {
         let scene = self.scene_with(cx, tp, min_isr);
         let Some(replica) = self.replica(tp) else { return };
         let from = replica.log.high_watermark();
-        let Some(to) = replica.wanted_high_watermark(&scene).filter(|&to| to > from) else {
+        let wanted = replica.wanted_high_watermark(&scene).map(|wanted| {
+            if cx.holds(Rule::HighWatermark) {
+                wanted
+            } else {
+                replica.log.log_end_offset()
+            }
+        });
+        let Some(to) = wanted.filter(|&to| to > from) else {
             return;
         };
         if replica.is_under_min_isr(&scene) && cx.holds(Rule::HighWatermarkMinIsr) {

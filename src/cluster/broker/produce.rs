@@ -49,7 +49,12 @@ impl Process {
                 state,
             });
         }
-        let waits = request.acks == Acks::All && cx.holds(Rule::AckAll) && parts.iter().any(ProducePart::is_appended);
+        let waits = match request.acks {
+            Acks::All => cx.holds(Rule::AckAll),
+            Acks::Leader => !cx.holds(Rule::AckLeader),
+            Acks::None | Acks::Other(_) => false,
+        };
+        let waits = waits && parts.iter().any(ProducePart::is_appended);
         if waits {
             self.delay(cx, from, id, request.timeout_ms, parts);
         } else if request.acks == Acks::None {
@@ -69,8 +74,11 @@ impl Process {
         }
         let replica = self
             .replica(tp)
-            .filter(|replica| replica.leading().is_some())
+            .filter(|replica| replica.leading().is_some() || !cx.holds(Rule::NotLeader))
             .ok_or(Errors::NotLeaderOrFollower)?;
+        if !cx.holds(Rule::AppendLeader) {
+            return Err(Errors::KafkaStorageError);
+        }
         let too_few = acks == Acks::All && replica.is_under_min_isr(&self.scene(cx, tp));
         if too_few && cx.holds(Rule::MinIsrAdmission) {
             return Err(Errors::NotEnoughReplicas);
@@ -145,7 +153,9 @@ impl Process {
                 });
             }
         }
-        cx.arm(Timer::with(TimerKind::Request, from), deadline);
+        if cx.holds(Rule::AckTimeout) {
+            cx.arm(Timer::with(TimerKind::Request, from), deadline);
+        }
         self.channels.entry(from).or_default().serving = Some(Serving::Produce(delayed));
     }
 
@@ -255,7 +265,7 @@ impl Process {
             PartState::Done(result) => result.error,
             PartState::Appended { .. } => None,
         });
-        if error.is_none() {
+        if error.is_none() || !cx.holds(Rule::Acks0Close) {
             return;
         }
         if let Node::Client(client) = from {

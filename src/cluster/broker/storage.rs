@@ -14,6 +14,7 @@ use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::log::{AppendOutcome, Appended, DeletionReason, Log, LogConfig, RollReason, Task};
 
+use super::configs::{log_config, writeback_age};
 use super::host::Checkpoints;
 use super::process::{Process, Touch, millis};
 use super::replica::{Replica, Role};
@@ -83,17 +84,14 @@ impl Process {
     /// Arms a log's next flush: after a roll, by `flush.ms`, or the operating system's write-back.
     pub(super) fn arm_flush(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
         let disk = cx.settings.disk(self.id);
-        let (writeback, fsync) = (disk.writeback, disk.fsync * cx.settings.factor(cx.me));
+        let (writeback, fsync) = (writeback_age(cx, self.id), disk.fsync * cx.settings.factor(cx.me));
         let scheduler = cx.settings.broker(self.id).log_flush_scheduler_interval_ms;
         let first_tick = self.started + millis(cx.settings.broker(self.id).log_initial_task_delay_ms);
         let clock = cx.settings.clock_ms;
         let ready = self.ready();
         let Some(replica) = self.replica(tp) else { return };
-        let waits = replica
-            .log
-            .tasks()
-            .iter()
-            .any(|task| matches!(task, Task::FlushBelow(_)));
+        let mut tasks = replica.log.tasks().iter();
+        let waits = cx.holds(Rule::FlushRoll) && tasks.any(|task| matches!(task, Task::FlushBelow(_)));
         let roll = waits.then(|| replica.roll_flush.unwrap_or(ready + fsync));
         let aged = replica.dirty_since.zip(writeback).map(|(since, age)| since + age);
         let periodic = flush_ms_due(replica, scheduler, first_tick, clock, cx.now);
@@ -116,7 +114,7 @@ impl Process {
 
     /// A flush is due.
     pub(super) fn on_flush_due(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
-        let (now, now_ms, writeback) = (cx.now, cx.wall_ms(), cx.settings.disk(self.id).writeback);
+        let (now, now_ms, writeback) = (cx.now, cx.wall_ms(), writeback_age(cx, self.id));
         let broker = self.id;
         let Some(replica) = self.replica_mut(tp) else { return };
         replica.flush_due = None;
@@ -156,8 +154,11 @@ impl Process {
         self.arm_flush(cx, tp);
     }
 
-    /// Forces a log to disk.
+    /// Forces a log to disk, as a rule asks for it.
     pub(super) fn flush(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, rule: Rule) {
+        if !cx.holds(rule) {
+            return;
+        }
         let (broker, now_ms) = (self.id, cx.wall_ms());
         let Some(replica) = self.replica_mut(tp) else { return };
         let from = replica.log.recovery_point();
@@ -176,6 +177,9 @@ impl Process {
 
     /// Begins a new segment, by an operator's act.
     pub(super) fn roll(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
+        if !cx.holds(Rule::RollAsked) {
+            return;
+        }
         let (broker, now_ms) = (self.id, cx.wall_ms());
         let Some(replica) = self.replica_mut(tp) else { return };
         let config = Arc::clone(&replica.config);
@@ -214,6 +218,11 @@ impl Process {
             .replica(tp)
             .is_none_or(|replica| retention_ms(&replica.log, &replica.config).is_none())
         {
+            return;
+        }
+        // A segment that a rule spares protects all behind it.
+        let spared = |replica: &Replica| begins_below_start(&replica.log) && !cx.holds(Rule::RetentionStart);
+        if self.replica(tp).is_some_and(spared) {
             return;
         }
         let Some(replica) = self.replica_mut(tp) else { return };
@@ -357,6 +366,9 @@ impl Process {
         cx: &mut Cx<'_>,
         change: impl Fn(Checkpoints, Checkpoints) -> Checkpoints,
     ) {
+        if !cx.holds(Rule::Checkpoint) {
+            return;
+        }
         for replica in self.replicas.values_mut() {
             let new = change(replica.on_host, checkpoints_now(&replica.log, replica.on_host));
             if new != replica.on_host {
@@ -370,10 +382,7 @@ impl Process {
     /// Takes over configs that have changed. The high watermark does not move by that.
     pub(super) fn take_configs(&mut self, cx: &mut Cx<'_>) {
         for (tp, replica) in &mut self.replicas {
-            let config = cx
-                .settings
-                .topic_on(tp.topic, self.id)
-                .log_config(cx.settings.broker(self.id));
+            let config = log_config(cx, self.id, *tp);
             if *replica.config != config {
                 replica.make_mut().config = Arc::new(config);
             }
@@ -463,6 +472,12 @@ fn flush_ms_due(replica: &Replica, scheduler_ms: i64, first_tick: Micros, clock:
     Some(Process::next_tick(first_tick, millis(scheduler_ms), not_before))
 }
 
+/// Whether the oldest segment lies wholly below the log start.
+fn begins_below_start(log: &Log) -> bool {
+    let second = log.segments().nth(1);
+    second.is_some_and(|second| second.base_offset() <= log.log_start_offset())
+}
+
 /// From when on (wall clock, milliseconds) a retention check would delete something; a time that has passed is now.
 pub(super) fn retention_ms(log: &Log, config: &LogConfig) -> Option<i64> {
     let mut segments = log.segments();
@@ -472,7 +487,7 @@ pub(super) fn retention_ms(log: &Log, config: &LogConfig) -> Option<i64> {
     if log.high_watermark() < end || (next.is_none() && oldest.size() == 0) {
         return None;
     }
-    if next.is_some() && end <= log.log_start_offset() {
+    if begins_below_start(log) {
         return Some(i64::MIN);
     }
     if !config.cleanup_policy.delete {

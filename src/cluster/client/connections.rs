@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::ids::{BrokerId, Node};
 use crate::cluster::message::{Correlation, Message};
+use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::log::Encoder;
 use crate::sorted::SortedMap;
@@ -231,7 +232,7 @@ impl<R: Asked> Connections<R> {
     ) {
         for (&id, peer) in &self.peers {
             let node = Node::Broker(id);
-            if let Some(due) = time_out(peer, timeout) {
+            if let Some(due) = time_out(peer, timeout).filter(|_| cx.holds(Rule::ClientTimeout)) {
                 earliest(deadlines, Timer::with(TimerKind::Request, node), due);
             }
             let retry = match (peer.broken_at, peer.link) {

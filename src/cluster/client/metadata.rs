@@ -152,7 +152,7 @@ impl Metadata {
         self.asking = Asking::No;
         self.failed = None;
         self.refreshed = Some(cx.now);
-        if image.offset <= self.image.offset {
+        if image.offset <= self.image.offset || !cx.holds(Rule::ClientMetadata) {
             self.fruitless += 1;
             return;
         }

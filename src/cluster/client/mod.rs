@@ -117,6 +117,11 @@ impl Client {
         either!(self, it => it.is_running())
     }
 
+    /// Whether it was told to close and is still sending what it holds (a consumer closes at once).
+    pub fn is_closing(&self) -> bool {
+        matches!(self, Client::Producer(producer) if producer.is_closing())
+    }
+
     /// How much its application waits for: records it was not told about, or a poll.
     pub fn undecided(&self) -> u32 {
         either!(self, it => it.undecided())

@@ -85,7 +85,7 @@ impl Controller {
         let answer = if moved {
             Err(Errors::NewLeaderElected)
         } else {
-            Ok(Arc::new(stored.merge(delta)))
+            Ok(Arc::new(stored.merge(delta, self.settings.rules)))
         };
         (answer, record)
     }
@@ -118,7 +118,9 @@ impl Controller {
         } else {
             None
         };
-        failed.map_or(Ok(stored), Err)
+        failed
+            .filter(|_| self.holds(Rule::AlterValidate))
+            .map_or(Ok(stored), Err)
     }
 
     /// Whether a broker may join an ISR: registered, active, and the registration that the leader knows.

@@ -151,12 +151,14 @@ impl Controller {
             return self.commit(Ok(epoch), vec![record]);
         }
         let timeout = self.settings.session_timeout_ms;
-        if stored.is_some_and(|known| self.sessions.is_valid((broker, known.epoch), timeout, now_ms)) {
+        let in_session = stored.is_some_and(|known| self.sessions.is_valid((broker, known.epoch), timeout, now_ms));
+        if in_session && self.holds(Rule::DuplicateRegistration) {
             return Outcome::refused(Err(Errors::DuplicateBrokerRegistration));
         }
         let clean = stored.is_some_and(|known| known.epoch == previous_epoch);
         let epoch = self.next_offset;
-        let mut records = if self.elr == ElrFeature::Off || clean {
+        let trusted = self.elr == ElrFeature::Off || clean || !self.holds(Rule::IsrUnclean);
+        let mut records = if trusted {
             self.remove_from_isrs(broker, self.partitions_in_sync(broker), Rule::IsrFenced)
         } else {
             self.drop_unclean(broker)
@@ -227,7 +229,11 @@ impl Controller {
                 }
             }
             (BrokerState::Fenced, Wish::ShutDown | Wish::FenceAndShutDown) => BrokerState::ShutdownNow,
-            (BrokerState::Fenced, Wish::Run) if request.metadata_offset >= known.registered_at => BrokerState::Unfenced,
+            (BrokerState::Fenced, Wish::Run)
+                if request.metadata_offset >= known.registered_at && self.holds(Rule::Unfence) =>
+            {
+                BrokerState::Unfenced
+            }
             (BrokerState::Unfenced, Wish::FenceAndShutDown) => BrokerState::ShutdownNow,
             (BrokerState::Unfenced, Wish::Fence) => BrokerState::Fenced,
             (BrokerState::Unfenced, Wish::ShutDown) if self.has_leaderships(request.broker) => {

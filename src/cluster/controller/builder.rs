@@ -13,6 +13,7 @@ use crate::cluster::controller::partition::{
 };
 use crate::cluster::controller::reassign::Reassignment;
 use crate::cluster::ids::BrokerId;
+use crate::cluster::rules::Rules;
 use crate::sorted::SortedSet;
 
 /// Which replicas an election may choose from, and in which order.
@@ -36,6 +37,8 @@ pub(super) struct Surroundings<'a> {
     pub min_isr: usize,
     /// Whether eligible leader replicas are kept (KIP-966).
     pub elr: ElrFeature,
+    /// The rules in force.
+    pub rules: Rules,
 }
 
 /// The cluster's `eligible.leader.replicas.version`.
@@ -161,7 +164,12 @@ impl<'a> ChangeBuilder<'a> {
             adding: self.target_adding.clone(),
             removing: self.target_removing.clone(),
         };
-        if let Some(done) = wanted.completed(&self.target_isr) {
+        let done = if self.around.rules.on(Rule::Reassignment) {
+            wanted.completed(&self.target_isr)
+        } else {
+            wanted.at_once(&self.target_isr)
+        };
+        if let Some(done) = done {
             self.target_isr = done.isr;
             self.target_replicas = done.replicas;
             self.target_adding = Vec::new();
@@ -177,11 +185,14 @@ impl<'a> ChangeBuilder<'a> {
         if self.around.elr == ElrFeature::Off {
             return;
         }
-        if self.target_isr.len() >= self.around.min_isr {
+        let enough = self.target_isr.len() >= self.around.min_isr;
+        if enough && self.around.rules.on(Rule::ElrLeave) {
             self.target_elr = Vec::new();
             return;
         }
-        let candidates: SortedSet<BrokerId> = self.target_elr.iter().chain(&self.partition.isr).copied().collect();
+        let enters = !enough && self.around.rules.on(Rule::ElrEnter);
+        let new = self.partition.isr.iter().filter(|_| enters);
+        let candidates: SortedSet<BrokerId> = self.target_elr.iter().chain(new).copied().collect();
         self.target_elr = candidates
             .into_iter()
             .filter(|broker| !self.target_isr.contains(broker) && self.unclean_shutdown != Some(*broker))
@@ -226,13 +237,18 @@ impl<'a> ChangeBuilder<'a> {
             .iter()
             .copied()
             .find(|&replica| (self.around.acceptable)(replica));
-        match alive.filter(|_| self.election == Election::Unclean) {
+        let unclean = self.election == Election::Unclean && self.around.rules.on(Rule::ElectUnclean);
+        match alive.filter(|_| unclean) {
             Some(node) => Elected {
                 node: Some(node),
                 rule: Rule::ElectUnclean,
             },
             None => Elected {
-                node: None,
+                // Without the rule a leader stays in office, dead as it is.
+                node: self
+                    .partition
+                    .leader
+                    .filter(|_| !self.around.rules.on(Rule::ElectNobody)),
                 rule: Rule::ElectNobody,
             },
         }
@@ -240,7 +256,7 @@ impl<'a> ChangeBuilder<'a> {
 
     fn choose_preferred(&self) -> Option<Elected> {
         let (&first, rest) = self.target_replicas.split_first()?;
-        if self.is_valid(first) {
+        if self.is_valid(first) && self.around.rules.on(Rule::ElectPreferred) {
             return Some(Elected {
                 node: Some(first),
                 rule: Rule::ElectPreferred,
@@ -251,13 +267,22 @@ impl<'a> ChangeBuilder<'a> {
 
     fn choose_online(&self, replicas: &[BrokerId]) -> Option<Elected> {
         let stays = self.partition.leader.filter(|&leader| self.is_valid(leader));
-        let node = stays.or_else(|| replicas.iter().copied().find(|&replica| self.is_valid(replica)))?;
-        let rule = if self.target_isr.contains(&node) {
+        let mut others = replicas
+            .iter()
+            .copied()
+            .filter(|&replica| self.around.rules.on(self.rule_for(replica)));
+        let node = stays.or_else(|| others.find(|&replica| self.is_valid(replica)))?;
+        let rule = self.rule_for(node);
+        Some(Elected { node: Some(node), rule })
+    }
+
+    /// The rule by which a valid replica may lead.
+    fn rule_for(&self, replica: BrokerId) -> Rule {
+        if self.target_isr.contains(&replica) {
             Rule::ElectIsr
         } else {
             Rule::ElectElr
-        };
-        Some(Elected { node: Some(node), rule })
+        }
     }
 
     /// Whether a replica may lead without loss: in sync, or eligible when nobody is in sync; and alive.
@@ -271,7 +296,8 @@ impl<'a> ChangeBuilder<'a> {
     }
 
     fn last_known_leader(&self) -> Option<BrokerId> {
-        if self.around.elr == ElrFeature::Off || !self.target_isr.is_empty() || !self.target_elr.is_empty() {
+        let nobody_stands = self.target_isr.is_empty() && self.target_elr.is_empty();
+        if self.around.elr == ElrFeature::Off || !nobody_stands || !self.around.rules.on(Rule::ElectLastKnown) {
             return None;
         }
         match self.partition.last_known_leader {

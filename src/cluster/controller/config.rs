@@ -8,6 +8,7 @@
 //! Deliberately absent: every other config. It is stored, so that setting it twice is no change, and not validated: the
 //! config table knows the others. Mirrors `ConfigurationControlManager` and `FeatureControlManager`.
 
+use crate::cluster::Rule;
 use crate::cluster::controller::Controller;
 use crate::cluster::controller::builder::ElrFeature;
 use crate::cluster::controller::change::{Outcome, Record};
@@ -98,7 +99,7 @@ impl Controller {
                 name: name.into(),
                 value: value.map(Arc::from),
             });
-            if name == MIN_ISR && self.elr == ElrFeature::On {
+            if name == MIN_ISR && self.elr == ElrFeature::On && self.holds(Rule::ElrLeave) {
                 let topic = if let ConfigScope::Topic(topic) = scope {
                     Some(topic)
                 } else {

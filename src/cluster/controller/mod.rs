@@ -39,6 +39,7 @@ pub use topics::Topic;
 
 use crate::cluster::Rule;
 use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
+use crate::cluster::rules::Rules;
 use crate::log::{Encoder, Errors, Fingerprint};
 use crate::sorted::SortedMap;
 use brokers::Trigger;
@@ -64,6 +65,8 @@ pub struct Settings {
     pub next_offset: i64,
     /// Whether ELR is on; it is for clusters formatted since 4.1.
     pub elr: ElrFeature,
+    /// The rules in force.
+    pub rules: Rules,
 }
 
 impl Default for Settings {
@@ -75,6 +78,7 @@ impl Default for Settings {
             cluster: SortedMap::new(),
             next_offset: 0,
             elr: ElrFeature::On,
+            rules: Rules::default(),
         }
     }
 }
@@ -198,6 +202,11 @@ impl Controller {
         self.topics.get(&at.topic)?.partitions.get(&at.partition)
     }
 
+    /// Whether a rule is in force.
+    fn holds(&self, rule: Rule) -> bool {
+        self.settings.rules.on(rule)
+    }
+
     fn check_epoch(&self, broker: BrokerId, epoch: i64) -> Result<(), Errors> {
         let known = self.brokers.get(&broker).is_some_and(|known| known.epoch == epoch);
         if known { Ok(()) } else { Err(Errors::StaleBrokerEpoch) }
@@ -237,13 +246,15 @@ impl Controller {
         let partition = self.partition(at)?;
         let acceptable = |broker: BrokerId| {
             let directory = partition.directory(broker);
-            alive(broker) && directory.is_some() && directory == self.directory_of(broker)
+            let reported = directory.is_some() && directory == self.directory_of(broker);
+            alive(broker) && (reported || !self.holds(Rule::Directory))
         };
         let around = Surroundings {
             acceptable: &acceptable,
             default_directory: &|broker| self.directory_of(broker),
             min_isr: self.effective_min_isr(at.topic),
             elr: self.elr,
+            rules: self.settings.rules,
         };
         let (delta, rules) = ask(ChangeBuilder::new(partition, around)).build()?;
         Some(Record::PartitionChange { at, delta, rules })
@@ -272,6 +283,7 @@ impl Controller {
                 let builder = builder.election(if unclean { Election::Unclean } else { Election::Online });
                 match trigger {
                     Trigger::Back(_) => builder,
+                    Trigger::Gone(_, rule) if !self.holds(rule) => builder,
                     Trigger::Gone(_, rule) => builder.isr(isr, rule),
                     Trigger::Unclean(broker) => builder.isr(isr, Rule::IsrUnclean).unclean_shutdown(broker),
                 }
@@ -377,7 +389,7 @@ impl Controller {
             incarnation,
             epoch,
             registered_at: self.next_offset,
-            fenced: before.is_none_or(|known| known.fenced),
+            fenced: before.map_or(self.holds(Rule::Registration), |known| known.fenced),
             in_controlled_shutdown: before.is_some_and(|known| known.in_controlled_shutdown),
             directory,
             metadata_offset: -1,
@@ -395,7 +407,7 @@ impl Controller {
 
     fn merge(&mut self, at: TopicPartition, delta: &PartitionDelta, rules: Vec<Rule>) -> Option<PartitionChange> {
         let before = Arc::clone(self.partition(at)?);
-        let after = Arc::new(before.merge(delta));
+        let after = Arc::new(before.merge(delta, self.settings.rules));
         self.store(at, &after);
         Some(PartitionChange {
             at,

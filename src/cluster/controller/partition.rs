@@ -8,7 +8,9 @@
 //! Deliberately absent: what the replicas' logs hold. The controller never looks at a log.
 //! Mirrors `PartitionRegistration` and `PartitionChangeRecord`.
 
+use crate::cluster::Rule;
 use crate::cluster::ids::BrokerId;
+use crate::cluster::rules::Rules;
 use crate::log::{Encoder, Fingerprint};
 
 /// A broker's data directory. A disk that was formatted anew is another directory, which is how the controller learns
@@ -128,9 +130,10 @@ impl Partition {
         }
     }
 
-    /// The partition after a change.
+    /// The partition after a change, by the rules in force.
     #[must_use]
-    pub fn merge(&self, delta: &PartitionDelta) -> Partition {
+    pub fn merge(&self, delta: &PartitionDelta, rules: Rules) -> Partition {
+        let new_epoch = delta.leader.is_some() && rules.on(Rule::ElectEpoch);
         Partition {
             replicas: delta.replicas.as_ref().unwrap_or(&self.replicas).clone(),
             directories: delta.directories.as_ref().unwrap_or(&self.directories).clone(),
@@ -138,7 +141,7 @@ impl Partition {
             elr: delta.elr.as_ref().unwrap_or(&self.elr).clone(),
             last_known_leader: delta.last_known_leader.unwrap_or(self.last_known_leader),
             leader: delta.leader.unwrap_or(self.leader),
-            leader_epoch: self.leader_epoch + i32::from(delta.leader.is_some()),
+            leader_epoch: self.leader_epoch + i32::from(new_epoch),
             partition_epoch: self.partition_epoch + 1,
             recovery: delta.recovery.unwrap_or(self.recovery),
             adding: delta.adding.as_ref().unwrap_or(&self.adding).clone(),

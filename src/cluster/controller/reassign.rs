@@ -56,8 +56,8 @@ impl Reassignment {
         }
     }
 
-    /// What is left when this reassignment can finish with the given ISR, or nothing if it cannot or none is under way.
-    pub fn completed(&self, isr: &[BrokerId]) -> Option<Completed> {
+    /// What is left when those to be removed go at once, whoever is in sync; nothing if no reassignment is under way.
+    pub fn at_once(&self, isr: &[BrokerId]) -> Option<Completed> {
         if self.adding.is_empty() && self.removing.is_empty() {
             return None;
         }
@@ -67,7 +67,15 @@ impl Reassignment {
                 .filter(|broker| !self.removing.contains(broker))
                 .collect()
         };
-        let (isr, replicas) = (staying(isr), staying(&self.replicas));
+        Some(Completed {
+            replicas: staying(&self.replicas),
+            isr: staying(isr),
+        })
+    }
+
+    /// What is left when this reassignment can finish with the given ISR, or nothing if it cannot or none is under way.
+    pub fn completed(&self, isr: &[BrokerId]) -> Option<Completed> {
+        let Completed { replicas, isr } = self.at_once(isr)?;
         if !self.removing.is_empty() && (isr.is_empty() || replicas.is_empty()) {
             return None;
         }

@@ -36,10 +36,11 @@ fn statement() -> impl Strategy<Value = Statement> {
 }
 
 /// What holds whatever happens to a cluster, disks that are lost and unclean elections included.
-const ALWAYS: [&str; 4] = [
+const ALWAYS: [&str; 5] = [
     "LeaderInIsr",
     "IsrWithinReplicas",
     "AtMostOneLeaderPerEpoch",
+    "ValidLeaderMaximalISR",
     "HighWatermarkWithinLog",
 ];
 
@@ -96,10 +97,12 @@ fn mild_statement() -> impl Strategy<Value = String> {
 }
 
 /// What holds as long as no disk, no page cache and no unclean election takes anything.
-const WHILE_DISKS_LAST: [&str; 6] = [
+const WHILE_DISKS_LAST: [&str; 8] = [
     "LeaderInIsr",
     "IsrWithinReplicas",
     "AtMostOneLeaderPerEpoch",
+    "ValidLeaderMaximalISR",
+    "StrongIsr",
     "LogMatching",
     "LeaderCompleteness",
     "NoAcknowledgedRecordLost",

@@ -187,6 +187,9 @@ impl Consumer {
     /// Moves the position of a partition: at once to an offset, which the next fetch will check; or to what the leader
     /// answers, for which no poll is needed.
     pub fn seek(&mut self, tp: TopicPartition, to: SeekTo, cx: &mut Cx) {
+        if !cx.holds(Rule::ConsumerSeek) {
+            return;
+        }
         let leader = self.metadata.leader(tp);
         let Some(reading) = self.readings.get_mut(&tp) else {
             return;
@@ -407,6 +410,13 @@ impl Consumer {
 
     /// There is no valid position: the policy says where to begin, or the application gets an error.
     fn reset(&mut self, tp: TopicPartition, error: ReadError, cx: &mut Cx) {
+        if !cx.holds(Rule::ConsumerReset) {
+            // Nothing says where to read.
+            if let Some(reading) = self.readings.get_mut(&tp) {
+                reading.enter(State::Stopped(reading.position()));
+            }
+            return;
+        }
         let spec = match self.config.auto_offset_reset {
             AutoOffsetReset::Latest => OffsetSpec::Latest,
             AutoOffsetReset::Earliest => OffsetSpec::Earliest,

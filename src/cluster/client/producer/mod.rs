@@ -121,6 +121,11 @@ impl Producer {
         self.life != Life::Ended
     }
 
+    /// Whether it was told to close and has not ended yet.
+    pub fn is_closing(&self) -> bool {
+        self.life == Life::Closing
+    }
+
     /// How many records its application has not been told about. Those of a killed process are pending for ever, but no
     /// longer undecided.
     pub fn undecided(&self) -> u32 {
@@ -326,9 +331,11 @@ impl Producer {
                 self.send_raw(handed.tag, partition, broker, handed.record, cx);
                 return Ok(());
             }
-            Destination::Partition(tp) => (tp.topic, Some((tp, Rule::PartitionGiven))),
-            Destination::Topic(topic) => {
-                let keyed = by_key(&handed.record);
+            Destination::Partition(tp) if cx.holds(Rule::PartitionGiven) => {
+                (tp.topic, Some((tp, Rule::PartitionGiven)))
+            }
+            Destination::Partition(TopicPartition { topic, .. }) | Destination::Topic(topic) => {
+                let keyed = by_key(&handed.record).filter(|_| cx.holds(Rule::PartitionKey));
                 let tp = keyed.map(|key| choice::by_key(self.metadata.image(), topic, &key));
                 (topic, tp.map(|tp| (tp, Rule::PartitionKey)))
             }
@@ -356,7 +363,7 @@ impl Producer {
         {
             Err(record) => Err(Handed { tag, to, record }),
             Ok(added) => {
-                if rule == Rule::PartitionSticky {
+                if rule == Rule::PartitionSticky && cx.holds(rule) {
                     let last = if self.accumulator.all_full(&self.batches, tp) {
                         Last::Full
                     } else {
@@ -371,8 +378,11 @@ impl Producer {
         }
     }
 
-    /// Tells the application about a record, once.
+    /// Tells the application about a record, once. Without the rule that has it told it goes on waiting.
     fn tell(&mut self, tag: Tag, partition: Option<TopicPartition>, outcome: Outcome, rule: Rule, cx: &mut Cx) {
+        if !cx.holds(rule) {
+            return;
+        }
         self.undecided = self.undecided.saturating_sub(1);
         cx.say(rule, || What::Told {
             tag,
@@ -467,7 +477,9 @@ impl Producer {
         let timeout = micros(self.config.request_timeout_ms);
         let wants = |peer: BrokerId| self.metadata.wants_to_ask() || wanted.contains(&peer);
         self.connections.deadlines(timeout, wants, cx, &mut deadlines);
-        self.raws.deadlines(timeout, &mut deadlines);
+        if cx.holds(Rule::ClientTimeout) {
+            self.raws.deadlines(timeout, &mut deadlines);
+        }
         self.metadata.deadlines(self.backoff(), cx, &mut deadlines);
         self.stuck = self.needs_news(cx);
         self.alarms.settle(deadlines, cx);
