@@ -1,5 +1,7 @@
 //! Everything a person can do on the page. Components send these; one place performs them.
 
+use std::rc::Rc;
+
 use crate::ui::reading::Given;
 use crate::ui::view::panels::Fault;
 
@@ -115,6 +117,10 @@ pub enum Act {
     Inspect(Option<Subject>),
     /// Opens a lesson file of somebody's own: its name and its text.
     OpenLesson(String, String),
+    /// The file of a lesson has come, or why it did not.
+    Fetched(Rc<str>, Result<String, String>),
+    /// Fetches the file of the lesson again that did not come.
+    FetchAgain,
     /// Shows another partition: topic and number.
     Partition(u16, u32),
     /// Moves the window over the log; `None` follows the end.

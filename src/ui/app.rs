@@ -21,8 +21,8 @@ use super::icons::{brand, icon};
 use super::inspector::InspectorPane;
 use super::keys::{self, Asked};
 use super::knobs::Knobs;
-use super::lessons::{Lessons, broken};
-use super::page::{Notice, Page, Place, Way};
+use super::lessons::{Lessons, broken, coming};
+use super::page::{Kept, Notice, Page, Place, Way};
 use super::panel;
 use super::scene::{Frame, Motion, Scene};
 use super::session::Session;
@@ -76,6 +76,14 @@ pub fn App() -> Html {
     }
     use_address(page.clone(), update.clone());
     use_clock(page.clone(), update.clone());
+    {
+        let act = act.clone();
+        use_effect_with(page.borrow().wanted(), move |wanted| {
+            if let Some(slug) = wanted.clone() {
+                browser::fetch_lesson(slug, act);
+            }
+        });
+    }
     use_keys(act.clone(), dialog.clone(), waits, settings.keys);
     let shown = page.borrow().session.is_some();
     use_width(track.clone(), columns.clone(), page.borrow().zoom, shown);
@@ -129,11 +137,12 @@ fn begin() -> Page {
             .zip(number("killedWho"))
             .map(|(at, who)| (at, who as u16));
         let stops = serde_json::from_value(kept["stops"].clone()).unwrap_or_default();
-        if let Err(why) = page.resume(scenario, position, killed, stops) {
-            page.notice = Some(Notice::Refused(
-                format!("the run before the crash cannot be replayed: {why}").into(),
-            ));
-        }
+        page.resume(Kept {
+            scenario: scenario.to_string(),
+            position,
+            killed,
+            stops,
+        });
     }
     page
 }
@@ -163,10 +172,7 @@ fn keep(page: &Rc<RefCell<Page>>) {
 }
 
 fn header(place: &Place, settings: Callback<MouseEvent>, help: Callback<MouseEvent>) -> Html {
-    let lessons = matches!(
-        place,
-        Place::Lessons | Place::Lesson(_) | Place::Stores(..) | Place::Broken { .. }
-    );
+    let lessons = !matches!(place, Place::Landing(_));
     html! {
         <header class="top">
             <a class="brand" href="#/" aria-current={(!lessons).then_some("page")}>{ brand() }{ "Highwater" }</a>
@@ -183,6 +189,7 @@ fn body(page: &Page, act: &Callback<Act>, columns: i64, still: bool, track: Node
         (Place::Lessons, _) => {
             html! { <>{ notice(page, act) }<Lessons progress={page.progress.clone()} act={act.clone()}/></> }
         }
+        (Place::Coming { slug, failed }, _) => coming(slug, failed.as_deref(), act),
         (Place::Broken { slug, faults }, _) => broken(slug, faults),
         (Place::Stores(reading, stores), _) => stores::view::lesson(page, reading, stores, notice(page, act), act),
         (Place::Landing(_) | Place::Lesson(_), None) => html! {},

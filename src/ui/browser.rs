@@ -1,8 +1,14 @@
 //! The few things that the page asks of its browser: storage, listening, measuring, the crash that came before.
 
+use std::rc::Rc;
+
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
-use web_sys::{EventTarget, Window, js_sys};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{EventTarget, Response, Window, js_sys};
+use yew::Callback;
+
+use super::act::Act;
 
 /// Where progress is kept.
 pub const PROGRESS: &str = "highwater.progress";
@@ -45,6 +51,33 @@ pub fn crashed_run() -> Option<String> {
     let crashed = get(&get(&window().into(), "highwater")?, "crashed")?;
     let resume = get(&crashed, "resume")?;
     js_sys::JSON::stringify(&resume).ok()?.as_string()
+}
+
+/// Fetches the file of a lesson, which stands beside the page, and hands over what came of it.
+pub fn fetch_lesson(slug: Rc<str>, act: Callback<Act>) {
+    spawn_local(async move {
+        let text = fetched(&format!("lessons/{slug}.md")).await;
+        act.emit(Act::Fetched(slug, text));
+    });
+}
+
+async fn fetched(path: &str) -> Result<String, String> {
+    let failed = |_| {
+        let online = window().navigator().on_line();
+        let why = if online {
+            "the server could not be reached"
+        } else {
+            "this device is offline"
+        };
+        why.to_string()
+    };
+    let response = JsFuture::from(window().fetch_with_str(path)).await.map_err(failed)?;
+    let response: Response = response.unchecked_into();
+    if !response.ok() {
+        return Err(format!("the server answered {}", response.status()));
+    }
+    let text = JsFuture::from(response.text().map_err(failed)?).await.map_err(failed)?;
+    Ok(text.as_string().unwrap_or_default())
 }
 
 /// A listener that ends when this is dropped.

@@ -5,8 +5,8 @@ use wasm_bindgen::prelude::Closure;
 use web_sys::{FileReader, HtmlInputElement};
 use yew::prelude::*;
 
-use crate::lesson::library::LIBRARY;
-use crate::lesson::{Fault, Progress};
+use crate::lesson::library::{self, LIBRARY};
+use crate::lesson::{Fault, Progress, Source};
 use crate::ui::act::Act;
 
 #[derive(Properties, PartialEq)]
@@ -23,42 +23,32 @@ pub fn Lessons(props: &LessonsProps) -> Html {
             <div class="lessons">
                 <div class="intro"><p class="eyebrow">{ "Course" }</p><h1>{ "Lessons" }</h1></div>
                 <p class="soft">{ "Each is one idea, shown by one run of the engine and asked before it is told. In order they are the core in half an hour." }</p>
-                <ol>{ for LIBRARY.iter().map(|source| html! { <li key={source.slug}>{ entry(source.slug, source.text, &props.progress) }</li> }) }</ol>
+                <ol>{ for LIBRARY.iter().map(|source| html! { <li key={source.slug}>{ entry(source, &props.progress) }</li> }) }</ol>
                 <OpenFile act={props.act.clone()}/>
             </div>
         </main>
     }
 }
 
-fn entry(slug: &'static str, text: &'static str, progress: &Progress) -> Html {
-    let kept = progress.lesson(slug);
-    let href = if slug == LIBRARY[0].slug {
+fn entry(source: &Source, progress: &Progress) -> Html {
+    let kept = progress.lesson(source.slug);
+    let href = if source.slug == LIBRARY[0].slug {
         "#/".to_string()
     } else {
-        format!("#/lesson/{slug}")
+        format!("#/lesson/{}", source.slug)
     };
-    match crate::lesson::Lesson::parse(text) {
-        Ok(lesson) => {
-            let chip = match (kept.finished, kept.stop, kept.puzzle) {
-                (true, _, Some(acts)) => Some(("chip ok", format!("✓ done, puzzle in {acts}"))),
-                (true, _, None) => Some(("chip ok", "✓ done".to_string())),
-                (false, 1.., _) => Some((
-                    "chip no",
-                    format!("at stop {} of {}", kept.stop + 1, lesson.stops.len()),
-                )),
-                _ => None,
-            };
-            html! {
-                <a {href}>
-                    <span class="num">{ lesson.front.number }</span><b>{ lesson.front.title.clone() }</b>
-                    <small>{ format!("{} minutes", lesson.front.minutes) }</small>
-                    if let Some((class, words)) = chip { <span {class}>{ words }</span> }
-                </a>
-            }
-        }
-        Err(faults) => {
-            html! { <a {href}><span class="num">{ "–" }</span><b>{ slug }</b><small>{ format!("{} mistake{} in its file", faults.len(), if faults.len() == 1 { "" } else { "s" }) }</small><span class="chip bad">{ "✕ cannot be read" }</span></a> }
-        }
+    let chip = match (kept.finished, kept.stop, kept.puzzle) {
+        (true, _, Some(acts)) => Some(("chip ok", format!("✓ done, puzzle in {acts}"))),
+        (true, _, None) => Some(("chip ok", "✓ done".to_string())),
+        (false, 1.., _) => Some(("chip no", format!("at stop {} of {}", kept.stop + 1, source.stops))),
+        _ => None,
+    };
+    html! {
+        <a {href}>
+            <span class="num">{ source.number }</span><b>{ source.title }</b>
+            <small>{ format!("{} minutes", source.minutes) }</small>
+            if let Some((class, words)) = chip { <span {class}>{ words }</span> }
+        </a>
     }
 }
 
@@ -97,6 +87,27 @@ fn OpenFile(props: &OpenFileProps) -> Html {
             <p class="under">{ "A Markdown file with scenes in the scenario language. It is read here and sent nowhere; what is wrong with it is named, line by line." }</p>
             <input id="lesson-file" type="file" accept=".md,.markdown,text/markdown,text/plain" {onchange}/>
         </div>
+    }
+}
+
+/// A lesson whose file is on its way, or did not come.
+pub fn coming(slug: &str, failed: Option<&str>, act: &Callback<Act>) -> Html {
+    let title = library::find(slug).map_or(slug, |source| source.title).to_string();
+    html! {
+        <main class="wide" id="main" tabindex="-1">
+            <div class="lessons">
+                <div class="intro"><p class="eyebrow">{ "Lesson" }</p><h1>{ title }</h1></div>
+                if let Some(why) = failed {
+                    <div class="notice error" role="alert" data-testid="lesson-failed">
+                        <p>{ format!("This lesson's file did not come: {why}. What you have done so far is kept.") }</p>
+                        <button class="btn small" onclick={act.reform(|_| Act::FetchAgain)}>{ "Try again" }</button>
+                    </div>
+                    <p><a href="#/lessons">{ "To the list of lessons" }</a></p>
+                } else {
+                    <p class="soft" role="status">{ "The lesson is on its way." }</p>
+                }
+            </div>
+        </main>
     }
 }
 

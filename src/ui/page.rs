@@ -29,6 +29,13 @@ pub enum Place {
     Lesson(Box<Reading>),
     /// A lesson whose worlds are page stores, and the stores in view.
     Stores(Box<Reading>, Box<StoreSession>),
+    /// A lesson whose file is being fetched, or could not be.
+    Coming {
+        /// The name of its file.
+        slug: Rc<str>,
+        /// Why it did not come.
+        failed: Option<Rc<str>>,
+    },
     /// A lesson whose file has mistakes, or whose world cannot begin.
     Broken {
         /// The name of its file.
@@ -58,6 +65,19 @@ pub enum Notice {
     Refused(Rc<str>),
     /// Something worth knowing.
     Said(Rc<str>),
+}
+
+/// A run to go on from: what was written down of it before the engine stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Its text.
+    pub scenario: String,
+    /// How many of its inputs were performed.
+    pub position: usize,
+    /// On the landing: where the leader was killed, and who it was.
+    pub killed: Option<(usize, u16)>,
+    /// In a lesson: the stops that were reached, each with its position.
+    pub stops: Vec<(usize, usize)>,
 }
 
 /// How the last change came about.
@@ -99,6 +119,8 @@ pub struct Page {
     pub picked: SortedSet<i64>,
     /// How far somebody has come.
     pub progress: Progress,
+    /// The run to go on from once its lesson is there.
+    kept: Option<Kept>,
     /// Counts changes of the world in view, so that drawings of one are not taken for those of another.
     pub version: u64,
 }
@@ -127,6 +149,7 @@ impl Page {
             menu: None,
             picked: SortedSet::new(),
             progress,
+            kept: None,
             version: 0,
         };
         page.land(Vec::new());
@@ -139,14 +162,50 @@ impl Page {
         match fragment.trim_start_matches(['#', '/']) {
             "lessons" => self.place = Place::Lessons,
             other => match other.strip_prefix("lesson/").and_then(library::find) {
-                Some(source) => self.open(source.slug, source.text),
+                Some(source) => match source.text() {
+                    Some(text) => self.open(source.slug, text),
+                    None => {
+                        self.place = Place::Coming {
+                            slug: source.slug.into(),
+                            failed: None,
+                        }
+                    }
+                },
                 None => self.land(Vec::new()),
             },
         }
     }
 
+    /// The lesson whose file has to be fetched.
+    pub fn wanted(&self) -> Option<Rc<str>> {
+        match &self.place {
+            Place::Coming { slug, failed: None } => Some(Rc::clone(slug)),
+            _ => None,
+        }
+    }
+
+    /// The file of a lesson has come, or why it did not. Whoever has gone elsewhere meanwhile is left there.
+    fn fetched(&mut self, fetched: &str, text: Result<String, String>) {
+        let Place::Coming { slug, failed } = &mut self.place else {
+            return;
+        };
+        if **slug != *fetched {
+            return;
+        }
+        match text {
+            Ok(text) => {
+                self.open(fetched, &text);
+                if let Some(kept) = self.kept.take() {
+                    self.resume(kept);
+                }
+            }
+            Err(why) => *failed = Some(why.into()),
+        }
+    }
+
     fn leave(&mut self) {
         self.session = None;
+        self.kept = None;
         self.playing = false;
         self.selected = None;
         self.window = None;
@@ -163,7 +222,7 @@ impl Page {
     }
 
     fn land(&mut self, changes: Vec<(String, String)>) {
-        let begun = LIBRARY[0].lesson().and_then(|lesson| {
+        let begun = library::landing().and_then(|lesson| {
             Session::landing(&lesson, &changes).map_err(|why| vec![LessonFault::new(0, why, "correct the scene")])
         });
         match begun {
@@ -367,6 +426,12 @@ impl Page {
             Act::OpenLesson(name, text) => {
                 self.leave();
                 self.open(&name, &text);
+            }
+            Act::Fetched(slug, text) => self.fetched(&slug, text),
+            Act::FetchAgain => {
+                if let Place::Coming { failed, .. } = &mut self.place {
+                    *failed = None;
+                }
             }
             Act::Partition(topic, partition) => {
                 if let Some(session) = &mut self.session {
@@ -572,37 +637,36 @@ impl Page {
                     Err(why) => self.refuse(&why),
                 }
             }
-            Place::Lessons | Place::Broken { .. } | Place::Stores(..) => {}
+            Place::Lessons | Place::Coming { .. } | Place::Broken { .. } | Place::Stores(..) => {}
         }
     }
 
-    /// Goes on from a run that was written down before the engine stopped; in a lesson also from the stops that it had
-    /// reached, each with its position.
-    ///
-    /// # Errors
-    /// Why the text does not lead there.
-    pub fn resume(
-        &mut self,
-        scenario: &str,
-        position: usize,
-        killed: Option<(usize, u16)>,
-        stops: Vec<(usize, usize)>,
-    ) -> Result<(), String> {
+    /// Goes on from a run that was written down before the engine stopped; where its lesson is not there yet, as soon as
+    /// it is. A text that does not lead there is told.
+    pub fn resume(&mut self, kept: Kept) {
         let session = match &mut self.place {
-            Place::Lesson(reading) => match reading.retrace(scenario, position, stops) {
-                Some(session) => session,
-                None => Session::resumed(scenario, position)?,
+            Place::Lesson(reading) => match reading.retrace(&kept.scenario, kept.position, kept.stops) {
+                Some(session) => Ok(session),
+                None => Session::resumed(&kept.scenario, kept.position),
             },
             Place::Landing(landing) => {
-                landing.killed = killed;
-                Session::resumed(scenario, position)?
+                landing.killed = kept.killed;
+                Session::resumed(&kept.scenario, kept.position)
             }
-            Place::Lessons | Place::Broken { .. } | Place::Stores(..) => return Ok(()),
+            Place::Coming { .. } => {
+                self.kept = Some(kept);
+                return;
+            }
+            Place::Lessons | Place::Broken { .. } | Place::Stores(..) => return,
         };
-        self.session = Some(session);
-        self.playing = false;
-        self.jumped();
-        Ok(())
+        match session {
+            Ok(session) => {
+                self.session = Some(session);
+                self.playing = false;
+                self.jumped();
+            }
+            Err(why) => self.refuse(&format!("the run before the crash cannot be replayed: {why}")),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::lesson::Progress;
 use crate::lesson::library::LIBRARY;
 use crate::ui::act::{Act, Go, Subject};
-use crate::ui::page::{Notice, Page, Place};
+use crate::ui::page::{Kept, Notice, Page, Place};
 use crate::ui::reading::Given;
 use crate::ui::session::Session;
 use crate::ui::view::panels::{Fault, Tone};
@@ -240,6 +240,45 @@ fn a_puzzle_counts_acts_and_takes_only_those_that_are_allowed() {
     };
     assert!(reading.is_solved(run(&page)), "{}", said(&page));
     assert_eq!(page.progress.lesson(slug).puzzle, Some(puzzle.par));
+}
+
+/// In the page the file of a lesson is fetched: it may fail, be asked for again, and come when one is elsewhere.
+#[test]
+fn a_lesson_that_did_not_come_is_asked_for_again() {
+    let source = crate::lesson::library::find("02-the-log").expect("a lesson");
+    let coming = || Place::Coming {
+        slug: source.slug.into(),
+        failed: None,
+    };
+    let text = source.text().expect("it is at hand").to_string();
+    let fetched = |text: Result<String, String>| Act::Fetched(source.slug.into(), text);
+    let mut page = Page::new(Progress::default());
+    page.perform(fetched(Ok(text.clone())));
+    assert!(matches!(page.place, Place::Landing(_)), "nobody asked for it");
+    page.place = coming();
+    page.session = None;
+    assert_eq!(page.wanted().as_deref(), Some(source.slug));
+    page.perform(fetched(Err("this device is offline".into())));
+    assert_eq!(page.wanted(), None);
+    page.perform(Act::FetchAgain);
+    assert_eq!(page.wanted().as_deref(), Some(source.slug));
+    page.perform(fetched(Ok(text)));
+    assert!(matches!(page.place, Place::Lesson(_)));
+    // A run that a crash has interrupted waits for its lesson.
+    page.perform(Act::Next);
+    let kept = Kept {
+        scenario: run(&page).scenario(),
+        position: run(&page).position(),
+        killed: None,
+        stops: Vec::new(),
+    };
+    let before = run(&page).playback().world().fingerprint();
+    page.place = coming();
+    page.session = None;
+    page.resume(kept);
+    assert!(page.session.is_none());
+    page.perform(fetched(Ok(source.text().expect("it is at hand").to_string())));
+    assert_eq!(run(&page).playback().world().fingerprint(), before);
 }
 
 #[test]
