@@ -49,6 +49,7 @@ library! {
     "07-what-acks-is-worth" 7, "What acks is worth", 7 min, 4 stops;
     "08-crash-and-recovery" 8, "Crash and recovery", 6 min, 7 stops;
     "01-log-first" 1, "Log first, apply later", 6 min, 8 stops;
+    "03-segments-and-the-index" 3, "Segments and the index", 6 min, 4 stops;
     "04-page-cache-and-flush" 4, "Page cache and flush", 6 min, 8 stops;
     "05-the-price-of-fsync" 5, "The price of fsync", 6 min, 7 stops;
     "09-in-sync" 9, "In sync: who may be counted", 6 min, 7 stops;
@@ -57,6 +58,7 @@ library! {
     "13-unclean-election" 13, "Unclean election and ELR", 7 min, 8 stops;
     "14-retries" 14, "Retries, duplicates, idempotence", 6 min, 5 stops;
     "15-retention" 15, "Retention: whole segments", 7 min, 7 stops;
+    "16-compaction" 16, "Compaction", 7 min, 9 stops;
 }
 
 impl Source {

@@ -99,10 +99,12 @@ impl Prediction {
     }
 }
 
-/// How much a value is on a slider of this unit: a number as it stands, a duration in whole `us`, `ms` or `s`.
+/// How much a value is on a slider of this unit: a number as it stands, a duration in whole `us`, `ms` or `s`,
+/// of a look-up the `bytes` that were walked.
 fn amount(value: &Value, unit: &str) -> Option<i64> {
     match (value, unit) {
         (Value::Number(number), _) => Some(*number),
+        (Value::Lookup(_, scanned), "bytes") => Some(*scanned),
         (Value::Duration(micros), "us") => Some(micros.0),
         (Value::Duration(micros), "ms") => Some(micros.0 / 1_000),
         (Value::Duration(micros), "s") => Some(micros.0 / 1_000_000),

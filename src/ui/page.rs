@@ -128,6 +128,9 @@ pub struct Page {
 /// Milliseconds between steps of mere waiting.
 const WAITING_PACE: u32 = 16;
 
+/// More steps than anybody would watch on the way to a stop: they are gone at once.
+const LONG_WAY: usize = 200;
+
 /// How many records are acknowledged after an election before the landing's story is told.
 const TOLD_AFTER: usize = 3;
 
@@ -580,7 +583,7 @@ impl Page {
         self.picked.clear();
     }
 
-    /// Plays to the lesson's next stop, in a new world if it has one.
+    /// Plays to the lesson's next stop, in a new world if it has one; at once if it is playing there already.
     fn next_stop(&mut self) {
         let (Some(session), Place::Lesson(reading)) = (&mut self.session, &mut self.place) else {
             return self.go(Go::On);
@@ -603,8 +606,36 @@ impl Page {
             Err(why) => return self.refuse(&why),
         }
         self.version += 1;
-        self.playing = true;
+        if std::mem::replace(&mut self.playing, true) || self.is_long_way(next) {
+            return self.complete(next);
+        }
         self.step_on();
+    }
+
+    /// Whether so much happens up to a stop that nobody would watch it step by step.
+    fn is_long_way(&self, stop: usize) -> bool {
+        let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
+            return false;
+        };
+        let mut there = session.clone();
+        there.play_to(reading.statements(stop));
+        there.position().saturating_sub(session.position()) > LONG_WAY
+    }
+
+    /// Goes to the lesson's next stop at once.
+    fn complete(&mut self, stop: usize) {
+        let (Some(session), Place::Lesson(reading)) = (&mut self.session, &self.place) else {
+            return;
+        };
+        let moved = session.play_to(reading.statements(stop));
+        self.jumped();
+        match moved {
+            Moved::Stuck(why) => {
+                self.playing = false;
+                self.refuse(&format!("The script cannot go on: {why}"));
+            }
+            Moved::On | Moved::AtStop | Moved::Quiet => self.at_stop(Some(stop)),
+        }
     }
 
     fn restart(&mut self, change: Option<(String, String)>) {

@@ -160,8 +160,9 @@ pub fn lesson(
             }
             <div class="actions">
                 if let Some(next) = next {
-                    <button class="btn primary full" disabled={open.is_some() || playing} onclick={act.reform(|_| Act::Next)} data-testid="next">
+                    <button class="btn primary full" disabled={open.is_some()} onclick={act.reform(|_| Act::Next)} data-testid="next">
                         { match (open.is_some(), reading.changes_world(next)) {
+                            (false, _) if playing => "Go there at once",
                             (true, _) => "Answer first, or skip",
                             (false, true) if reading.lesson.stores(reading.world()).is_some() => "Next: begin anew",
                             (false, true) => "Next: a new cluster",

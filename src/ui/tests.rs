@@ -357,3 +357,21 @@ fn the_stores_puzzle_takes_what_is_allowed_and_is_solved_at_par() {
     assert!(solved(&page), "{}", said(&page));
     assert_eq!(page.progress.lesson(slug).puzzle, Some(2));
 }
+
+#[test]
+fn pressing_next_again_goes_to_the_stop_at_once_and_a_long_way_is_not_watched() {
+    let stop = |page: &Page| page.reading().and_then(|(reading, run)| reading.stop(run));
+    let mut page = Page::new(Progress::default());
+    page.visit("#/lesson/08-crash-and-recovery");
+    page.perform(Act::Next);
+    assert!(page.playing && stop(&page).is_none(), "it is on its way");
+    page.perform(Act::Next);
+    assert_eq!((page.playing, stop(&page)), (false, Some(0)));
+    page.visit("#/lesson/03-segments-and-the-index");
+    page.perform(Act::Next);
+    assert_eq!(
+        (page.playing, stop(&page)),
+        (false, Some(0)),
+        "5001 records are not watched"
+    );
+}

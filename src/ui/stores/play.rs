@@ -148,7 +148,7 @@ impl Page {
         }
     }
 
-    /// Plays to the next stop, in new stores if it has them.
+    /// Plays to the next stop, in new stores if it has them; at once if it is playing there already.
     fn next_in_stores(&mut self) {
         let Place::Stores(reading, session) = &mut self.place else {
             return;
@@ -167,7 +167,12 @@ impl Page {
             }
         }
         self.notice = None;
-        self.playing = true;
+        if std::mem::replace(&mut self.playing, true) {
+            session.play_to(reading.statements(next));
+            arrive(&mut self.progress, reading, next, &**session);
+            self.playing = false;
+            return self.jumped();
+        }
         self.step_stores();
     }
 
