@@ -117,6 +117,8 @@ pub fn wasm_tests(workspace: &Workspace, browser: &Browser) -> Result<Command> {
             "WASM_BINDGEN_TEST_WEBDRIVER_JSON",
             webdriver_settings(workspace, browser)?,
         )
+        // Seconds, of which a busy machine may need a few for all stories; without it they are twenty.
+        .env("WASM_BINDGEN_TEST_TIMEOUT", "180")
         .args(["test", "--headless", "--chrome", "--chromedriver"])
         .arg(&browser.driver)
         .args(["--mode", "no-install", "tests/wasm"]);
