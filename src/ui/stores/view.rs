@@ -108,7 +108,7 @@ fn store(store: &Store, picking: Option<Picking<'_>>) -> Html {
             <table class="layers">
                 <thead><tr><th scope="col"><span class="sr">{ "What" }</span></th><th scope="col">{ "memory" }</th><th scope="col">{ "page cache" }</th><th scope="col">{ "disk" }</th></tr></thead>
                 <tbody>
-                    { for store.accounts().iter().map(|account| page_row(account)) }
+                    { for store.accounts().iter().map(page_row) }
                     if store.discipline() == Discipline::Logged { { log_row(store.log()) } }
                 </tbody>
             </table>
