@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::cluster::client::Client;
 use crate::cluster::event::{ConfigReach, What};
 use crate::cluster::fault;
-use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
-use crate::cluster::input::{ConfigTarget, Destination, Input, Refused, Send};
+use crate::cluster::group::OFFSETS_TOPIC;
+use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicId, TopicPartition};
+use crate::cluster::input::{ConfigTarget, Destination, Input, Refused, ResetTo, Send};
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::{Endpoint, Micros, Settings, Topic};
@@ -39,14 +40,16 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             name,
             config,
             assign,
+            group,
             polls,
         } => {
             may_be_named(doing.world, &name)?;
             for &tp in &assign {
                 partition_exists(doing.world, tp)?;
             }
+            let group = group.map(|(group, topics)| (name_group(doing, &group), topics.into_iter().collect()));
             add_client(doing, Arc::clone(&name), |id, image, settings| {
-                Client::consumer(id, name, *config, assign, polls, image, settings.seed)
+                Client::consumer(id, name, *config, assign, group, polls, image, settings.seed)
             });
             Ok(())
         }
@@ -104,6 +107,8 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             }
             with_consumer(doing, client, |consumer, cx| consumer.seek(tp, to, cx))
         }
+        Input::Commit(client, offsets) => commit(doing, client, &offsets),
+        Input::ResetOffset(group, tp, to) => reset_offset(doing, &group, tp, to),
         Input::Close(client) => {
             client_runs(doing.world, client)?;
             doing.with_client(client, |client, cx| client.close(cx));
@@ -294,6 +299,117 @@ fn add_client(
     doing.world.model.clients.push(Tracked::new(client));
     doing.say(Rule::Act, || What::ClientStarted { client: id });
     doing.with_client(id, |client, cx| client.begin(cx));
+}
+
+/// The group of this name; the first time it is named it gets its number, and the topic of commits is made.
+fn name_group(doing: &mut Doing<'_>, name: &Arc<str>) -> GroupId {
+    if let Some(known) = doing.world.settings().group_named(name) {
+        return known;
+    }
+    let id = GroupId(doing.world.settings().groups.len() as u16);
+    change_settings(doing, |settings| settings.groups.push(Arc::clone(name)));
+    create_offsets_topic(doing);
+    id
+}
+
+/// `__consumer_offsets` is made as soon as there is a group, and a controller and live brokers to make it; the replicas go
+/// round-robin over those.
+pub(crate) fn create_offsets_topic(doing: &mut Doing<'_>) {
+    let settings = doing.world.settings();
+    if settings.offsets_topic.is_some() || settings.groups.is_empty() || !doing.world.controller().is_up() {
+        return;
+    }
+    let image = doing.world.image();
+    let live = image.brokers.iter().filter(|(_, broker)| !broker.fenced);
+    let live: Vec<BrokerId> = live.map(|(id, _)| *id).collect();
+    let Some(first) = live.first() else { return };
+    let config = settings.broker(*first);
+    let partitions = usize::try_from(config.offsets_topic_num_partitions).unwrap_or(1);
+    let replicas = usize::try_from(config.offsets_topic_replication_factor)
+        .unwrap_or(1)
+        .min(live.len());
+    let replica = |at: usize| live[at % live.len()];
+    let assignment = (0..partitions)
+        .map(|p| (p..p + replicas).map(replica).collect())
+        .collect();
+    let configs = [
+        ("cleanup.policy".to_owned(), "compact".to_owned()),
+        (
+            "segment.bytes".to_owned(),
+            config.offsets_topic_segment_bytes.to_string(),
+        ),
+    ];
+    let id = TopicId(settings.topics.len() as u16);
+    change_settings(doing, |settings| settings.offsets_topic = Some(id));
+    if create_topic(doing, OFFSETS_TOPIC.into(), assignment, &configs).is_err() {
+        change_settings(doing, |settings| settings.offsets_topic = None);
+    }
+}
+
+fn commit(doing: &mut Doing<'_>, id: ClientId, offsets: &[(TopicPartition, i64)]) -> Done {
+    let name = client_name(doing.world, id);
+    let grouped = doing
+        .world
+        .client(id)
+        .and_then(Client::as_consumer)
+        .is_some_and(|consumer| consumer.group().is_some());
+    if !grouped {
+        return Err(Refused::new(
+            format!("{name} has no group to commit for"),
+            "name a consumer declared with group=",
+        ));
+    }
+    for &(tp, offset) in offsets {
+        partition_exists(doing.world, tp)?;
+        if offset < 0 {
+            return Err(Refused::new(
+                format!("{offset} is no offset"),
+                "commit 0 or more: the next offset to read",
+            ));
+        }
+    }
+    with_consumer(doing, id, |consumer, cx| consumer.commit(offsets, cx))
+}
+
+/// The operator moves a group's commit, as the tool does: only of a group without members, and within what the log holds.
+fn reset_offset(doing: &mut Doing<'_>, name: &Arc<str>, tp: TopicPartition, to: ResetTo) -> Done {
+    partition_exists(doing.world, tp)?;
+    let guarded = doing.world.rules().on(Rule::OffsetsReset);
+    let known = doing.world.settings().group_named(name);
+    let members = known.map_or(0, |group| doing.world.members(group).len());
+    if members > 0 && guarded {
+        return Err(Refused::new(
+            format!("group {name} has members, whose own commits count"),
+            "close or kill them first, and wait until they have left",
+        ));
+    }
+    let group = name_group(doing, name);
+    let answer = move_offset(doing, group, tp, to);
+    doing.answered("reset", answer);
+    Ok(())
+}
+
+fn move_offset(doing: &mut Doing<'_>, group: GroupId, tp: TopicPartition, to: ResetTo) -> Option<Errors> {
+    let world = &*doing.world;
+    let awake = |id: &BrokerId| world.is_awake(Node::Broker(*id));
+    let leader = world
+        .image()
+        .leader(tp)
+        .filter(awake)
+        .and_then(|id| world.broker(id)?.replica(tp));
+    let Some((start, end)) = leader.and_then(|replica| Some((replica.log_start(), replica.high_watermark()?))) else {
+        return Some(Errors::LeaderNotAvailable);
+    };
+    let offset = match to {
+        ResetTo::Offset(offset) if world.rules().on(Rule::OffsetsReset) => offset.clamp(start, end.max(start)),
+        ResetTo::Offset(offset) => offset,
+        ResetTo::Earliest => start,
+        ResetTo::Latest => end,
+    };
+    let Some(coordinator) = world.coordinator(group).filter(awake) else {
+        return Some(Errors::CoordinatorNotAvailable);
+    };
+    doing.with_broker(coordinator, |broker, cx| broker.reset_offset(group, tp, offset, cx))
 }
 
 fn configure(doing: &mut Doing<'_>, target: ConfigTarget, name: &str, value: &str) -> Done {

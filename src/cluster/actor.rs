@@ -47,6 +47,12 @@ pub enum TimerKind {
     Controller,
     /// A group's rebalance.
     Rebalance,
+    /// A group's commits expire.
+    Expiry,
+    /// A member of a group has not polled for too long.
+    PollInterval,
+    /// A client asks for the cluster's state because what it knows is old.
+    Refresh,
 }
 
 impl TimerKind {
@@ -70,6 +76,9 @@ impl TimerKind {
             TimerKind::Poll => "poll",
             TimerKind::Controller => "controller",
             TimerKind::Rebalance => "rebalance",
+            TimerKind::Expiry => "expiry",
+            TimerKind::PollInterval => "poll-interval",
+            TimerKind::Refresh => "refresh",
         }
     }
 
@@ -83,6 +92,8 @@ impl TimerKind {
                 | TimerKind::Checkpoint
                 | TimerKind::Flush
                 | TimerKind::Controller
+                | TimerKind::Expiry
+                | TimerKind::PollInterval
         )
     }
 }

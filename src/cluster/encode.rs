@@ -170,6 +170,13 @@ fn debug_encoded(message: &Message, out: &mut Encoder) {
                 }
             }
         }
+        Message::FindCoordinator(_, group) => out.u16(group.0),
+        Message::FindCoordinatorResponse(_, answer, known) => {
+            out.str(&format!("{answer:?}"));
+            out.i64(*known);
+        }
+        Message::Group(_, request) => out.str(&format!("{request:?}")),
+        Message::GroupResponse(_, response) => out.str(&format!("{response:?}")),
         other => out.str(&format!("{other:?}")),
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::cluster::actor::{Timer, TimerKind};
-use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
+use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::message::{Acks, MessageKind};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
@@ -97,6 +97,26 @@ impl ReadError {
             ReadError::NoOffset => "NO_OFFSET_FOR_PARTITION",
         }
     }
+}
+
+/// Why a member is in its group no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// It said so.
+    Left,
+    /// It was not heard for a whole session.
+    SessionEnded,
+    /// It did not take part in a rebalance in time.
+    DidNotRejoin,
+}
+
+/// Why partitions were taken from a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// It gave them up in good order.
+    Revoked,
+    /// It is no longer a member, and others may have them already.
+    Lost,
 }
 
 /// How a replica came by a batch.
@@ -252,6 +272,34 @@ pub enum What {
         partition: Option<TopicPartition>,
         error: ReadError,
     },
+    /// A consumer was given partitions by its group: all that it has now.
+    Assigned {
+        client: ClientId,
+        group: GroupId,
+        generation: i32,
+        partitions: Vec<TopicPartition>,
+    },
+    /// Partitions were taken from a consumer.
+    PartitionsTaken {
+        client: ClientId,
+        group: GroupId,
+        by: Loss,
+        partitions: Vec<TopicPartition>,
+    },
+    /// A consumer has found its group's coordinator.
+    CoordinatorFound {
+        client: ClientId,
+        group: GroupId,
+        broker: BrokerId,
+    },
+    /// A consumer sent its positions to be remembered.
+    CommitSent {
+        client: ClientId,
+        group: GroupId,
+        offsets: Vec<(TopicPartition, i64)>,
+    },
+    /// A member's application has not polled for too long, and so the member goes.
+    PollIntervalPassed { client: ClientId },
     /// A client's process ended or began.
     ClientEnded { client: ClientId },
     /// A client's process began.
@@ -360,6 +408,61 @@ pub enum What {
         to: i64,
         from: i64,
         cut: Vec<(i64, u64)>,
+    },
+
+    // Groups.
+    /// A member joined its group.
+    MemberJoined {
+        broker: BrokerId,
+        group: GroupId,
+        client: ClientId,
+        member: Arc<str>,
+    },
+    /// A member is in its group no longer.
+    MemberLeft {
+        broker: BrokerId,
+        group: GroupId,
+        client: ClientId,
+        why: Departure,
+    },
+    /// A group gathers its members anew.
+    RebalanceBegun {
+        broker: BrokerId,
+        group: GroupId,
+        generation: i32,
+    },
+    /// A group has gathered: this is the new generation.
+    GenerationFormed {
+        broker: BrokerId,
+        group: GroupId,
+        generation: i32,
+        protocol: &'static str,
+        members: Vec<ClientId>,
+    },
+    /// Every member of a generation has its share.
+    GroupStable {
+        broker: BrokerId,
+        group: GroupId,
+        generation: i32,
+    },
+    /// A group's offsets count from now on; without an offset, they are forgotten.
+    OffsetsCommitted {
+        broker: BrokerId,
+        group: GroupId,
+        client: Option<ClientId>,
+        offsets: Vec<(Arc<str>, u32, Option<i64>)>,
+    },
+    /// Commits of a group without members have expired.
+    OffsetsExpired {
+        broker: BrokerId,
+        group: GroupId,
+        partitions: u32,
+    },
+    /// A new coordinator has read its partition of `__consumer_offsets`.
+    GroupsLoaded {
+        broker: BrokerId,
+        partition: TopicPartition,
+        groups: u32,
     },
 
     // Storage.

@@ -40,6 +40,11 @@ impl fmt::Display for BrokerId {
 #[serde(transparent)]
 pub struct ClientId(pub u16);
 
+/// A consumer group (`group.id`), numbered in the order in which groups are first named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GroupId(pub u16);
+
 /// Whoever sends and receives messages. The order is the one in which simultaneous things happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Node {

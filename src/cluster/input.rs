@@ -73,6 +73,17 @@ pub enum SeekTo {
     Asked(OffsetSpec),
 }
 
+/// Where an operator moves a group's committed offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetTo {
+    /// To this offset, or as near as the log goes.
+    Offset(i64),
+    /// To the log start.
+    Earliest,
+    /// To the end.
+    Latest,
+}
+
 /// Whose config is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigTarget {
@@ -155,6 +166,8 @@ pub enum Input {
         config: Box<ConsumerConfig>,
         /// The partitions placed on it by hand.
         assign: Vec<TopicPartition>,
+        /// The group that it joins, and the topics that it subscribes to.
+        group: Option<(Arc<str>, Vec<Arc<str>>)>,
         /// Whether it polls by itself.
         polls: Polls,
     },
@@ -200,6 +213,10 @@ pub enum Input {
     Poll(ClientId, Option<u32>),
     /// Moves a consumer's position.
     Seek(ClientId, TopicPartition, SeekTo),
+    /// A consumer commits for its group: these offsets, or where it stands.
+    Commit(ClientId, Vec<(TopicPartition, i64)>),
+    /// The operator moves a group's committed offset.
+    ResetOffset(Arc<str>, TopicPartition, ResetTo),
     /// A client closes: a producer sends what it holds, a consumer goes.
     Close(ClientId),
     /// A client's process ends without closing.
@@ -305,8 +322,26 @@ impl std::error::Error for Refused {}
 pub fn timer_kind(name: &str) -> Option<TimerKind> {
     use TimerKind::*;
     [
-        Handover, Session, Lag, FetchWait, Request, Retry, Linger, Delivery, Heartbeat, Retention, FileDelete, Cleaner,
-        Checkpoint, Flush, Poll, Controller, Rebalance,
+        Handover,
+        Session,
+        Lag,
+        FetchWait,
+        Request,
+        Retry,
+        Linger,
+        Delivery,
+        Heartbeat,
+        Retention,
+        FileDelete,
+        Cleaner,
+        Checkpoint,
+        Flush,
+        Poll,
+        Controller,
+        Rebalance,
+        Expiry,
+        PollInterval,
+        Refresh,
     ]
     .into_iter()
     .find(|kind| kind.name() == name)

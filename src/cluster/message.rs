@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use crate::cluster::ids::{BrokerId, TopicPartition};
+use crate::cluster::group::protocol::{GroupRequest, GroupResponse};
+use crate::cluster::ids::{BrokerId, GroupId, TopicPartition};
 use crate::cluster::image::Image;
 pub use crate::config::Acks;
 use crate::log::{Batch, Errors};
@@ -197,6 +198,14 @@ pub enum Message {
     EpochEnd(Correlation, Vec<(TopicPartition, i32, i32)>),
     /// Leader to consumer: epoch and end offset (-1, -1 for unknown).
     EpochEndResponse(Correlation, Vec<(TopicPartition, Result<(i32, i64), Errors>)>),
+    /// Consumer to any broker: who coordinates this group?
+    FindCoordinator(Correlation, GroupId),
+    /// Broker to consumer; with the offset of the image that it knows by.
+    FindCoordinatorResponse(Correlation, Result<BrokerId, Errors>, i64),
+    /// Consumer to coordinator.
+    Group(Correlation, Box<GroupRequest>),
+    /// Coordinator to consumer.
+    GroupResponse(Correlation, Box<GroupResponse>),
     /// The sender's end of the connection was closed: what it sent before stands in front of this.
     Closed,
 }
@@ -264,6 +273,20 @@ pub enum MessageKind {
     EpochEnd,
     EpochEndResponse,
     Closed,
+    FindCoordinator,
+    FindCoordinatorResponse,
+    JoinGroup,
+    JoinGroupResponse,
+    SyncGroup,
+    SyncGroupResponse,
+    GroupHeartbeat,
+    GroupHeartbeatResponse,
+    LeaveGroup,
+    LeaveGroupResponse,
+    OffsetCommit,
+    OffsetCommitResponse,
+    OffsetFetch,
+    OffsetFetchResponse,
 }
 
 impl MessageKind {
@@ -286,6 +309,20 @@ impl MessageKind {
             MessageKind::ListOffsetsResponse => "list-offsets-response",
             MessageKind::EpochEnd => "epoch-end",
             MessageKind::EpochEndResponse => "epoch-end-response",
+            MessageKind::FindCoordinator => "find-coordinator",
+            MessageKind::FindCoordinatorResponse => "find-coordinator-response",
+            MessageKind::JoinGroup => "join-group",
+            MessageKind::JoinGroupResponse => "join-group-response",
+            MessageKind::SyncGroup => "sync-group",
+            MessageKind::SyncGroupResponse => "sync-group-response",
+            MessageKind::GroupHeartbeat => "group-heartbeat",
+            MessageKind::GroupHeartbeatResponse => "group-heartbeat-response",
+            MessageKind::LeaveGroup => "leave-group",
+            MessageKind::LeaveGroupResponse => "leave-group-response",
+            MessageKind::OffsetCommit => "offset-commit",
+            MessageKind::OffsetCommitResponse => "offset-commit-response",
+            MessageKind::OffsetFetch => "offset-fetch",
+            MessageKind::OffsetFetchResponse => "offset-fetch-response",
             MessageKind::Closed => "closed",
         }
     }
@@ -311,6 +348,10 @@ impl Message {
             Message::ListOffsetsResponse(..) => MessageKind::ListOffsetsResponse,
             Message::EpochEnd(..) => MessageKind::EpochEnd,
             Message::EpochEndResponse(..) => MessageKind::EpochEndResponse,
+            Message::FindCoordinator(..) => MessageKind::FindCoordinator,
+            Message::FindCoordinatorResponse(..) => MessageKind::FindCoordinatorResponse,
+            Message::Group(_, request) => kind_of_request(request),
+            Message::GroupResponse(_, response) => kind_of_response(response),
             Message::Closed => MessageKind::Closed,
         }
     }
@@ -329,5 +370,27 @@ impl Message {
             Message::EpochEndResponse(_, r) => r.first().map(|p| p.0),
             _ => None,
         }
+    }
+}
+
+const fn kind_of_request(request: &GroupRequest) -> MessageKind {
+    match request {
+        GroupRequest::Join(_) => MessageKind::JoinGroup,
+        GroupRequest::Sync(..) => MessageKind::SyncGroup,
+        GroupRequest::Heartbeat(..) => MessageKind::GroupHeartbeat,
+        GroupRequest::Leave(_) => MessageKind::LeaveGroup,
+        GroupRequest::Commit(..) => MessageKind::OffsetCommit,
+        GroupRequest::FetchOffsets(..) => MessageKind::OffsetFetch,
+    }
+}
+
+const fn kind_of_response(response: &GroupResponse) -> MessageKind {
+    match response {
+        GroupResponse::Join(_) => MessageKind::JoinGroupResponse,
+        GroupResponse::Sync(_) => MessageKind::SyncGroupResponse,
+        GroupResponse::Heartbeat(_) => MessageKind::GroupHeartbeatResponse,
+        GroupResponse::Leave(_) => MessageKind::LeaveGroupResponse,
+        GroupResponse::Commit(_) => MessageKind::OffsetCommitResponse,
+        GroupResponse::FetchOffsets(_) => MessageKind::OffsetFetchResponse,
     }
 }

@@ -144,6 +144,21 @@ rules! {
     Reassignment "controller.reassignment" "A reassignment adds first and removes when the new replicas are in sync." "PartitionReassignmentReplicas" "s19-reassignment";
     Directory "controller.directory" "A broker with a new data directory may not lead until it has reported it." "ReplicationControlManager.handleAssignReplicasToDirs" "r14-a-new-disk-must-be-reported";
     Metadata "metadata.propagate" "A broker acts on a decision when the metadata reaches it." "BrokerMetadataPublisher" "c43-acks1-leader-dies-before-replication";
+
+    // Groups.
+    GroupCoordinator "group.coordinator" "The leader of a group's partition of __consumer_offsets coordinates it; a new one reads the partition and goes on." "GroupCoordinatorService.partitionFor, CoordinatorRuntime" "g08-a-new-coordinator-reads-the-commits";
+    GroupInitialDelay "group.initial-delay" "The first rebalance of an empty group waits group.initial.rebalance.delay.ms for more members." "GroupMetadataManager.prepareRebalance" "g01-an-empty-group-waits-for-company";
+    GroupRebalance "group.rebalance" "When members come or go, all join again; the group goes on without those who do not." "GroupMetadataManager.prepareRebalance, completeClassicGroupJoin" "g02-two-members-share";
+    GroupSession "group.session" "A member that is not heard for session.timeout.ms is removed." "GroupMetadataManager.expireClassicGroupMemberHeartbeat" "g16-a-silent-member-is-removed";
+    GroupGeneration "group.generation" "Who belongs to an older generation may neither commit nor stay." "ClassicGroup.validateOffsetCommit" "g05-a-member-cut-off-may-not-commit";
+    GroupAssign "group.assign" "One member assigns the partitions by the assignor that all can run, and each learns its share." "ConsumerCoordinator.onLeaderElected, ConsumerPartitionAssignor" "g02-two-members-share";
+    GroupRevoke "group.revoke" "Under the eager protocol a member gives up all its partitions before it joins again." "ConsumerCoordinator.onJoinPrepare" "g03-all-is-given-up-before-a-rebalance";
+    OffsetCommit "offsets.commit" "A commit is a record in __consumer_offsets, and counts when all in-sync replicas have it." "OffsetMetadataManager.commitOffset, CoordinatorRuntime" "g04-a-commit-waits-for-the-replicas";
+    OffsetFetch "offsets.fetch" "Whoever is given a partition goes on at the group's commit: the next offset to read." "ConsumerCoordinator.initWithCommittedOffsetsIfNeeded" "c95-commit-last-read-instead-of-next";
+    OffsetsExpire "offsets.expire" "The commits of a group without members are forgotten after offsets.retention.minutes." "OffsetMetadataManager.cleanupExpiredOffsets" "c91a-expired-commit-earliest";
+    OffsetsReset "offsets.reset" "The operator moves the commit of a group without members, within what the log holds." "ConsumerGroupCommand.resetOffsets" "c101a-rewind-earliest";
+    AutoCommit "consumer.auto-commit" "A consumer commits its position every auto.commit.interval.ms, before it gives up partitions, and when it closes." "ConsumerCoordinator.maybeAutoCommitOffsetsAsync" "g06-a-consumer-commits-by-its-interval";
+    PollInterval "consumer.poll-interval" "A member that does not poll for max.poll.interval.ms leaves its group." "AbstractCoordinator.HeartbeatThread" "g07-an-application-that-does-not-poll";
 }
 
 impl Rule {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId};
+use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicId};
 use crate::config::{BrokerConfig, TopicConfig};
 use crate::sorted::SortedMap;
 
@@ -73,6 +73,10 @@ pub struct Settings {
     pub topics: SortedMap<TopicId, Topic>,
     /// Client names, in order of declaration; the index is the [`ClientId`].
     pub clients: Vec<Arc<str>>,
+    /// Group names, in the order in which they were first named; the index is the [`GroupId`].
+    pub groups: Vec<Arc<str>>,
+    /// `__consumer_offsets`, once it exists.
+    pub offsets_topic: Option<TopicId>,
     /// One-way latencies that were set, the latest last; both directions stand here.
     pub links: Vec<(Endpoint, Endpoint, Micros)>,
     /// How many times longer everything a node does takes.
@@ -103,6 +107,17 @@ impl Settings {
     /// The name of a client.
     pub fn client(&self, id: ClientId) -> &str {
         &self.clients[usize::from(id.0)]
+    }
+
+    /// The name of a group.
+    pub fn group(&self, id: GroupId) -> &Arc<str> {
+        &self.groups[usize::from(id.0)]
+    }
+
+    /// The group of this name, if it was ever named.
+    pub fn group_named(&self, name: &str) -> Option<GroupId> {
+        let at = self.groups.iter().position(|known| &**known == name)?;
+        Some(GroupId(at as u16))
     }
 
     /// Wall clock in milliseconds at a virtual time.

@@ -10,6 +10,7 @@ use crate::cluster::act;
 use crate::cluster::actor::{Cx, Effect, Timer, TimerKind};
 use crate::cluster::broker::Broker;
 use crate::cluster::client::Client;
+use crate::cluster::contact;
 use crate::cluster::controller_node::ControllerNode;
 use crate::cluster::event::{Cause, Event, LostBy, Sink, What};
 use crate::cluster::fault::{self, Notice};
@@ -426,6 +427,7 @@ impl Doing<'_> {
 
     /// What follows from a step: clients that wait for news of the cluster are woken when somebody they reach has some.
     fn settle(&mut self) {
+        contact::settle(self);
         for at in 0..self.world.model.clients.len() {
             let id = ClientId(at as u16);
             if let Some(due) = self.world.news_due(id) {

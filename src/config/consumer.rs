@@ -1,7 +1,6 @@
 //! What a consumer is configured to do. Mirrors `ConsumerConfig`.
 //!
-//! Deliberately absent: `group.id`, which the scenario gives beside the configs, and everything about groups until the
-//! model has them.
+//! Deliberately absent: `group.id`, which the scenario gives beside the configs, and static membership.
 
 use super::def::{Def, Scope};
 use super::error::ConfigError;
@@ -88,6 +87,86 @@ impl FromValue for IsolationLevel {
     }
 }
 
+/// Who decides in a group who reads what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GroupProtocol {
+    /// One of the members (JoinGroup, SyncGroup).
+    Classic,
+    /// The group's coordinator (KIP-848).
+    Consumer,
+}
+
+impl FromValue for GroupProtocol {
+    fn from_value(value: &Value) -> Option<GroupProtocol> {
+        match value {
+            Value::Str(text) if text.eq_ignore_ascii_case("classic") => Some(GroupProtocol::Classic),
+            Value::Str(text) if text.eq_ignore_ascii_case("consumer") => Some(GroupProtocol::Consumer),
+            _ => None,
+        }
+    }
+}
+
+/// An assignor that runs in a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Strategy {
+    /// `RangeAssignor`.
+    Range,
+    /// `RoundRobinAssignor`.
+    RoundRobin,
+    /// `StickyAssignor`.
+    Sticky,
+    /// `CooperativeStickyAssignor`.
+    CooperativeSticky,
+}
+
+impl Strategy {
+    /// Reads a class name, with its package or without, or the assignor's short name.
+    fn parse(text: &str) -> Option<Strategy> {
+        let class = text.strip_prefix("class ").unwrap_or(text);
+        match class
+            .strip_prefix("org.apache.kafka.clients.consumer.")
+            .unwrap_or(class)
+        {
+            "RangeAssignor" | "range" => Some(Strategy::Range),
+            "RoundRobinAssignor" | "roundrobin" => Some(Strategy::RoundRobin),
+            "StickyAssignor" | "sticky" => Some(Strategy::Sticky),
+            "CooperativeStickyAssignor" | "cooperative-sticky" => Some(Strategy::CooperativeSticky),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for Vec<Strategy> {
+    fn from_value(value: &Value) -> Option<Vec<Strategy>> {
+        match value {
+            Value::List(names) if !names.is_empty() => names.iter().map(|name| Strategy::parse(name)).collect(),
+            _ => None,
+        }
+    }
+}
+
+/// The assignor that a member asks its coordinator for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RemoteAssignor {
+    /// The coordinator chooses: its first one.
+    Default,
+    /// `uniform`.
+    Uniform,
+    /// `range`.
+    Range,
+}
+
+impl FromValue for RemoteAssignor {
+    fn from_value(value: &Value) -> Option<RemoteAssignor> {
+        match value {
+            Value::Null => Some(RemoteAssignor::Default),
+            Value::Str(text) if text == "uniform" => Some(RemoteAssignor::Uniform),
+            Value::Str(text) if text == "range" => Some(RemoteAssignor::Range),
+            _ => None,
+        }
+    }
+}
+
 configs! {
     /// A consumer's settings as it acts on them.
     pub struct ConsumerConfig in Consumer {
@@ -109,6 +188,18 @@ configs! {
         enable_auto_commit: bool = "enable.auto.commit",
         /// That interval in milliseconds.
         auto_commit_interval_ms: i64 = "auto.commit.interval.ms",
+        /// Who decides in a group who reads what.
+        group_protocol: GroupProtocol = "group.protocol",
+        /// The assignors that this member can run, the one it likes best first.
+        partition_assignment_strategy: Vec<Strategy> = "partition.assignment.strategy",
+        /// The assignor that this member asks its coordinator for.
+        group_remote_assignor: RemoteAssignor = "group.remote.assignor",
+        /// Milliseconds of silence after which the group counts a member as dead.
+        session_timeout_ms: i64 = "session.timeout.ms",
+        /// Milliseconds between two heartbeats to the coordinator.
+        heartbeat_interval_ms: i64 = "heartbeat.interval.ms",
+        /// Milliseconds between two polls, at most; also how long a rebalance waits for a member.
+        max_poll_interval_ms: i64 = "max.poll.interval.ms",
         /// Milliseconds after which an unanswered request counts as failed.
         request_timeout_ms: i64 = "request.timeout.ms",
         /// Milliseconds before the first retry.
@@ -126,6 +217,15 @@ configs! {
 
 impl ConsumerConfig {
     fn finish(self, _set: &ConfigMap) -> Result<Self, ConfigError> {
+        let (beat, session) = (self.heartbeat_interval_ms, self.session_timeout_ms);
+        if self.group_protocol == GroupProtocol::Classic && beat >= session {
+            return Err(ConfigError::Conflict {
+                reason: format!(
+                    "heartbeat.interval.ms={beat} is not less than session.timeout.ms={session}; \
+                     lower it, or raise session.timeout.ms"
+                ),
+            });
+        }
         Ok(self)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cluster::event::{Cause, Event, Tag, What};
-use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
+use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::sorted::SortedMap;
 
 /// What an expectation may be about.
@@ -19,6 +19,8 @@ pub enum Subject {
     Broker(BrokerId),
     /// A producer or consumer.
     Client(ClientId),
+    /// A consumer group.
+    Group(GroupId),
     /// A record.
     Record(Tag),
 }
@@ -42,7 +44,7 @@ impl Touches {
 /// Calls `f` with every subject of an event, its records left out. Arrivals and idle timers are about nothing: they would
 /// hide what really happened.
 fn about(what: &What, mut f: impl FnMut(Subject)) {
-    use Subject::{Broker, Client, Partition, Replica, Run};
+    use Subject::{Broker, Client, Group, Partition, Replica, Run};
     let mut replica = |partition, broker| {
         f(Replica(partition, broker));
         f(Partition(partition));
@@ -114,6 +116,59 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         What::ConsumerError { client, partition, .. } => {
             f(Client(*client));
             partition.iter().for_each(|partition| f(Partition(*partition)));
+            f(Run);
+        }
+
+        What::Assigned {
+            client,
+            group,
+            partitions,
+            ..
+        }
+        | What::PartitionsTaken {
+            client,
+            group,
+            partitions,
+            ..
+        } => {
+            partitions.iter().for_each(|partition| f(Partition(*partition)));
+            f(Group(*group));
+            f(Client(*client));
+            f(Run);
+        }
+        What::CoordinatorFound { client, group, .. } | What::CommitSent { client, group, .. } => {
+            f(Group(*group));
+            f(Client(*client));
+            f(Run);
+        }
+        What::PollIntervalPassed { client } => {
+            f(Client(*client));
+            f(Run);
+        }
+        What::MemberJoined {
+            broker, group, client, ..
+        }
+        | What::MemberLeft {
+            broker, group, client, ..
+        } => {
+            f(Client(*client));
+            f(Group(*group));
+            f(Broker(*broker));
+            f(Run);
+        }
+        What::RebalanceBegun { broker, group, .. }
+        | What::GenerationFormed { broker, group, .. }
+        | What::GroupStable { broker, group, .. }
+        | What::OffsetsCommitted { broker, group, .. }
+        | What::OffsetsExpired { broker, group, .. } => {
+            f(Group(*group));
+            f(Broker(*broker));
+            f(Run);
+        }
+        What::GroupsLoaded { broker, partition, .. } => {
+            f(Replica(*partition, *broker));
+            f(Partition(*partition));
+            f(Broker(*broker));
             f(Run);
         }
 

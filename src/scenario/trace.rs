@@ -6,11 +6,14 @@
 use super::ast::Value;
 use super::look;
 use crate::cluster::World;
-use crate::cluster::event::{AppendedAs, Cause, ConfigReach, Ended, Event, Expiry, LostBy, Outcome, Tag, What};
-use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
+use crate::cluster::event::{
+    AppendedAs, Cause, ConfigReach, Departure, Ended, Event, Expiry, Loss, LostBy, Outcome, Tag, What,
+};
+use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::message::Acks;
 use serde_json::{Value as Json, json};
 use std::fmt::Display;
+use std::sync::Arc;
 
 /// An event in words.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,6 +175,19 @@ impl Describer<'_> {
             | What::Unfenced { .. }
             | What::ShuttingDown { .. }
             | What::ControllerState { .. } => self.controller(what),
+            What::Assigned { .. }
+            | What::PartitionsTaken { .. }
+            | What::CoordinatorFound { .. }
+            | What::CommitSent { .. }
+            | What::PollIntervalPassed { .. } => self.member(what),
+            What::MemberJoined { .. }
+            | What::MemberLeft { .. }
+            | What::RebalanceBegun { .. }
+            | What::GenerationFormed { .. }
+            | What::GroupStable { .. }
+            | What::OffsetsCommitted { .. }
+            | What::OffsetsExpired { .. }
+            | What::GroupsLoaded { .. } => self.coordinator(what),
             What::State { .. } | What::BrokerEnded { .. } | What::Wiped { .. } => self.process(what),
             _ => self.rest(what),
         }
@@ -276,6 +292,148 @@ impl Describer<'_> {
                 .client(*client, "sees-error"),
             What::ClientEnded { client } => self.client(*client, "ends"),
             What::ClientStarted { client } => self.client(*client, "starts"),
+            other => self.rest(other),
+        }
+    }
+
+    fn group(&mut self, group: GroupId) -> &mut Self {
+        let name = Arc::clone(self.world.settings().group(group));
+        self.fact("group", name)
+    }
+
+    fn partitions(&mut self, partitions: &[TopicPartition]) -> &mut Self {
+        let names: Vec<String> = partitions.iter().map(|tp| self.world.partition_name(*tp)).collect();
+        self.fact("partitions", list(&names))
+    }
+
+    fn member(&mut self, what: &What) -> Described {
+        match what {
+            What::Assigned {
+                client,
+                group,
+                generation,
+                partitions,
+            } => self
+                .group(*group)
+                .fact("generation", generation)
+                .partitions(partitions)
+                .client(*client, "is-assigned"),
+            What::PartitionsTaken {
+                client,
+                group,
+                by,
+                partitions,
+            } => {
+                let what = match by {
+                    Loss::Revoked => "gives-up",
+                    Loss::Lost => "loses",
+                };
+                self.group(*group).partitions(partitions).client(*client, what)
+            }
+            What::CoordinatorFound { client, group, broker } => self
+                .group(*group)
+                .fact("coordinator", broker)
+                .client(*client, "finds-coordinator"),
+            What::CommitSent { client, group, offsets } => {
+                self.group(*group);
+                for (partition, offset) in offsets {
+                    self.at(*partition).fact("offset", offset);
+                }
+                self.client(*client, "commits")
+            }
+            What::PollIntervalPassed { client } => self.client(*client, "polls-too-late"),
+            other => self.rest(other),
+        }
+    }
+
+    fn coordinator(&mut self, what: &What) -> Described {
+        match what {
+            What::MemberJoined {
+                broker,
+                group,
+                client,
+                member,
+            } => {
+                let client = self.node(Node::Client(*client));
+                self.group(*group)
+                    .fact("member", client)
+                    .fact("id", member)
+                    .broker(*broker, "takes-member")
+            }
+            What::MemberLeft {
+                broker,
+                group,
+                client,
+                why,
+            } => {
+                let why = match why {
+                    Departure::Left => "left",
+                    Departure::SessionEnded => "session-ended",
+                    Departure::DidNotRejoin => "did-not-rejoin",
+                };
+                let client = self.node(Node::Client(*client));
+                self.group(*group)
+                    .fact("member", client)
+                    .fact("why", why)
+                    .broker(*broker, "removes-member")
+            }
+            What::RebalanceBegun {
+                broker,
+                group,
+                generation,
+            } => self
+                .group(*group)
+                .fact("generation", generation)
+                .broker(*broker, "begins-rebalance"),
+            What::GenerationFormed {
+                broker,
+                group,
+                generation,
+                protocol,
+                members,
+            } => {
+                let members: Vec<String> = members.iter().map(|id| self.node(Node::Client(*id))).collect();
+                let protocol = if protocol.is_empty() { "none" } else { protocol };
+                self.group(*group)
+                    .fact("generation", generation)
+                    .fact("protocol", protocol)
+                    .fact("members", list(&members))
+                    .broker(*broker, "forms-generation")
+            }
+            What::GroupStable {
+                broker,
+                group,
+                generation,
+            } => self
+                .group(*group)
+                .fact("generation", generation)
+                .broker(*broker, "hands-out-shares"),
+            What::OffsetsCommitted {
+                broker, group, offsets, ..
+            } => {
+                self.group(*group);
+                for (topic, partition, offset) in offsets {
+                    self.fact("partition", format!("{topic}-{partition}"))
+                        .fact("offset", maybe(offset.as_ref()));
+                }
+                self.broker(*broker, "remembers")
+            }
+            What::OffsetsExpired {
+                broker,
+                group,
+                partitions,
+            } => self
+                .group(*group)
+                .fact("partitions", partitions)
+                .broker(*broker, "forgets"),
+            What::GroupsLoaded {
+                broker,
+                partition,
+                groups,
+            } => self
+                .at(*partition)
+                .fact("groups", groups)
+                .broker(*broker, "loads-groups"),
             other => self.rest(other),
         }
     }
@@ -654,6 +812,14 @@ impl Describer<'_> {
             }
             _ => self.done("world".to_string(), "changes"),
         }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_string()
+    } else {
+        names.join(",")
     }
 }
 

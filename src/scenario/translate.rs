@@ -5,7 +5,7 @@
 
 use super::ast::{
     Act, Brokers, Configured, Data, Destination, Direction, Directory, DropKind, Election, Keep, Layout, Node, Nodes,
-    Partition, Polling, Process, Replicas, SeekTo, Sending, Setting, Statement, WriteBack,
+    Partition, Polling, Process, Replicas, ResetTo, SeekTo, Sending, Setting, Statement, WriteBack,
 };
 use crate::cluster::event::BrokerState;
 use crate::cluster::ids::{self, BrokerId, ClientId, TopicId, TopicPartition};
@@ -39,10 +39,11 @@ pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refuse
         }
         Statement::Consumer {
             name,
+            group,
+            topics,
             assign,
             polling,
             configs,
-            ..
         } => {
             let mut config = ConsumerConfig::default();
             config.set_all(borrowed(configs)).map_err(wrong_config)?;
@@ -50,6 +51,10 @@ pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refuse
                 name: name.as_str().into(),
                 config: Box::new(config),
                 assign: assign.iter().map(|at| partition(at, world)).collect::<Result<_, _>>()?,
+                group: group.as_ref().map(|group| {
+                    let topics = topics.iter().map(|topic| topic.as_str().into());
+                    (group.as_str().into(), topics.collect())
+                }),
                 polls: match polling {
                     Polling::Automatic => Polls::ByItself,
                     Polling::Manual => Polls::WhenTold,
@@ -235,6 +240,11 @@ fn clients_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
             };
             one(Input::Seek(client(consumer, world)?, partition(at, world)?, to))
         }
+        Act::Commit { consumer, offsets } => {
+            let offset = |(at, offset): &(Partition, i64)| Ok((partition(at, world)?, *offset));
+            let offsets = offsets.iter().map(offset).collect::<Result<_, Refused>>()?;
+            one(Input::Commit(client(consumer, world)?, offsets))
+        }
         Act::Close(name) => one(Input::Close(client(name, world)?)),
         _ => operators_act(act, world),
     }
@@ -256,6 +266,18 @@ fn operators_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
         } => {
             let replicas = replicas.iter().map(|id| BrokerId(*id)).collect();
             one(Input::Reassign(partition(at, world)?, replicas))
+        }
+        Act::Reset {
+            group,
+            partition: at,
+            to,
+        } => {
+            let to = match to {
+                ResetTo::Offset(offset) => input::ResetTo::Offset(*offset),
+                ResetTo::Earliest => input::ResetTo::Earliest,
+                ResetTo::Latest => input::ResetTo::Latest,
+            };
+            one(Input::ResetOffset(group.as_str().into(), partition(at, world)?, to))
         }
         Act::DeleteRecords { partition: at, offset } => one(Input::DeleteRecords(partition(at, world)?, *offset)),
         Act::CheckRetention(brokers) => each_or_all(brokers.as_ref(), world, Input::CheckRetention),

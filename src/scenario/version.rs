@@ -8,15 +8,6 @@ use super::print::{subject_word, verb};
 
 /// The words that cannot be performed yet: verbs, subjects, and settings `key=` or `key=value`.
 const NOT_YET: &[&str] = &[
-    // Consumer groups.
-    "group=",
-    "commit",
-    "reset",
-    "committed",
-    "lag",
-    "readable",
-    "assignment",
-    "members",
     // Rules of older versions.
     "replication=kip-279",
     "replication=kip-101",
@@ -46,13 +37,8 @@ fn statement_uses(statement: &Statement, used: &mut Vec<String>) {
         | Statement::Broker { configs, .. }
         | Statement::Topic { configs, .. }
         | Statement::Producer { configs, .. }
+        | Statement::Consumer { configs, .. }
         | Statement::Set { configs, .. } => settings_use(configs, used),
-        Statement::Consumer { group, configs, .. } => {
-            if group.is_some() {
-                used.push("group=".to_string());
-            }
-            settings_use(configs, used);
-        }
         Statement::Expect(expectation)
         | Statement::RunUntil {
             condition: Condition::Holds(expectation),

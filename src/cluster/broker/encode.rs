@@ -30,6 +30,9 @@ impl Broker {
             let idles = |follower| process.idles(*tp, replica.log.log_end_offset(), follower);
             replica.encode_times(now, process.lag, idles, out);
         }
+        for shard in process.coordinators.values() {
+            shard.encode_times(now, out);
+        }
         for channel in process.channels.values() {
             encode_channel_times(channel, now, out);
         }
@@ -81,6 +84,10 @@ impl Process {
         for (tp, offset) in &self.deletes {
             partition(*tp, out);
             out.i64(*offset);
+        }
+        for (tp, shard) in &self.coordinators {
+            partition(*tp, out);
+            out.u128(shard.digest());
         }
         self.controller.encode(out);
         out.u8(u8::from(self.directory.1.is_some()));

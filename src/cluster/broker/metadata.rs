@@ -51,8 +51,9 @@ impl Process {
             .filter(|&&tp| !image.partition(tp).is_some_and(assigned));
         let gone: Vec<TopicPartition> = gone.copied().collect();
         for tp in gone {
-            self.remove_replica(tp);
+            self.remove_replica(cx, tp);
         }
+        self.forget_topics(cx, before);
         let is_new = |tp: &TopicPartition, partition: &Arc<PartitionImage>| {
             before
                 .partitions
@@ -124,6 +125,7 @@ impl Process {
         }
         self.stop_fetching(tp);
         self.touch(tp, Touch::Leadership);
+        self.coordinate(cx, tp);
         self.raise_high_watermark_by_news(cx, tp);
     }
 
@@ -135,6 +137,7 @@ impl Process {
         let known = replica.role.clone();
         let new_epoch = replica.follow(partition);
         let start = replica.log.log_start_offset();
+        self.resign(cx, tp);
         let (leader, epoch) = (partition.leader, partition.leader_epoch);
         if new_epoch {
             cx.say(Rule::BecomeFollower, || What::BecameFollower {
@@ -174,7 +177,8 @@ impl Process {
     }
 
     /// The partition does not exist any more, or not on this broker.
-    fn remove_replica(&mut self, tp: TopicPartition) {
+    fn remove_replica(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
+        self.resign(cx, tp);
         self.replicas.remove(&tp);
         self.stop_fetching(tp);
         self.touch(tp, Touch::Leadership);

@@ -5,12 +5,13 @@
 //! process knows ([`Process`], gone at a kill), the page cache (gone with the power) and the disk (gone when it is lost);
 //! the latter two are lengths of the files that the process has open, or that lie on the [`Host`] without one.
 //!
-//! Deliberately absent: groups and transactions, quotas, several data directories, tiered storage.
+//! Deliberately absent: transactions, quotas, several data directories, tiered storage.
 
 mod alter;
 mod channel;
 mod cleaner;
 mod configs;
+mod coordinator;
 mod deletes;
 mod encode;
 mod fetch;
@@ -37,15 +38,18 @@ use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::event::{BrokerState, Ended, What};
-use crate::cluster::ids::{BrokerId, Node, TopicPartition};
+use crate::cluster::group::protocol::MemberId;
+use crate::cluster::group::{Group, Shard};
+use crate::cluster::ids::{BrokerId, GroupId, Node, TopicPartition};
 use crate::cluster::image::{Image, PartitionImage};
 use crate::cluster::input::{CheckpointFile, Keep, ReportDirectory};
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Settings;
 use crate::cluster::tracked::Tracked;
-use crate::log::{LoadArgs, Log, Shutdown};
+use crate::log::{Errors, LoadArgs, Log, Shutdown};
 
+pub(in crate::cluster) use coordinator::offsets_partition;
 pub use host::{Checkpoints, Folder, Host};
 pub use process::{Phase, Process};
 pub use remote::Remote;
@@ -171,6 +175,10 @@ impl Broker {
             (Node::Controller, Message::AlterPartitionResponse(id, answer)) => {
                 process.on_alter_response(cx, id, answer)
             }
+            (Node::Client(client), Message::FindCoordinator(id, group)) => {
+                process.serve_find_coordinator(cx, client, id, group);
+            }
+            (Node::Client(client), Message::Group(id, request)) => process.serve_group(cx, client, id, *request),
             (_, request) => process.on_request(cx, from, request),
         });
     }
@@ -182,6 +190,8 @@ impl Broker {
             match (timer.kind, timer.peer, timer.partition) {
                 (TimerKind::Lag, ..) => process.shrink_isrs(cx),
                 (TimerKind::FetchWait, Some(peer), _) => process.on_fetch_wait(cx, peer),
+                // Only a coordinator's write has both.
+                (TimerKind::Request, Some(_), Some(tp)) => process.on_group_timer(cx, tp, timer.kind),
                 (TimerKind::Request, Some(Node::Broker(leader)), _) => process.fail_fetch(cx, leader),
                 (TimerKind::Request, Some(Node::Controller), _) => process.time_out_controller(cx),
                 (TimerKind::Request, Some(client), _) => process.time_out_produce(cx, client),
@@ -194,6 +204,9 @@ impl Broker {
                 (TimerKind::Checkpoint, ..) => process.on_checkpoint_due(cx),
                 (TimerKind::FileDelete, _, Some(tp)) => process.remove_files(cx, tp),
                 (TimerKind::Flush, _, Some(tp)) => process.on_flush_due(cx, tp),
+                (TimerKind::Session | TimerKind::Rebalance | TimerKind::Expiry, None, Some(tp)) => {
+                    process.on_group_timer(cx, tp, timer.kind);
+                }
                 _ => {}
             }
         });
@@ -492,6 +505,32 @@ impl Broker {
     /// Whether a request to delete records waits for its answer here.
     pub fn is_deleting(&self) -> bool {
         self.process.as_ref().is_some_and(|process| !process.deletes.is_empty())
+    }
+
+    /// A member of a group that this broker coordinates is not heard any more.
+    pub fn silence_member(&mut self, tp: TopicPartition, group: GroupId, member: &MemberId, cx: &mut Cx<'_>) {
+        self.handle(cx, |process, cx| process.silence_member(cx, tp, group, member));
+    }
+
+    /// The operator moves a group's commit. Gives the error, if there is one.
+    pub fn reset_offset(&mut self, group: GroupId, at: TopicPartition, offset: i64, cx: &mut Cx<'_>) -> Option<Errors> {
+        self.handle(cx, |process, cx| process.reset_offset(cx, group, at, offset))
+            .unwrap_or(Some(Errors::CoordinatorNotAvailable))
+    }
+
+    /// The coordinator of a group, if this broker is it.
+    pub fn coordinates(&self, group: GroupId, settings: &Settings) -> Option<&Group> {
+        let process = self.process.as_ref()?;
+        process
+            .coordinators
+            .get(&process.partition_of(group, settings)?)?
+            .group(group)
+    }
+
+    /// The groups that this broker coordinates, by their partitions of `__consumer_offsets`.
+    pub fn coordinators(&self) -> impl Iterator<Item = (TopicPartition, &Shard)> + '_ {
+        let process = self.process.iter();
+        process.flat_map(|process| process.coordinators.iter().map(|(tp, shard)| (*tp, &**shard)))
     }
 
     /// Configs have changed.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Effect, Timer, TimerKind};
 use crate::cluster::event::{BrokerState, What};
+use crate::cluster::group::Shard;
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::image::Image;
 use crate::cluster::input::ReportDirectory;
@@ -94,6 +95,8 @@ pub struct Process {
     pub(super) cleaner: Cleaner,
     /// Requests to delete records that wait for the other replicas.
     pub(super) deletes: Deletes,
+    /// The partitions of `__consumer_offsets` that it leads and that groups belong to.
+    pub(super) coordinators: SortedMap<TopicPartition, Tracked<Shard>>,
     /// How many ISRs it has shrunk and expanded.
     pub(super) isr_changes: (u64, u64),
     /// `replica.lag.time.max.ms` in microseconds, beyond which it does not matter how long a follower has lagged.
@@ -141,6 +144,7 @@ impl Process {
             alter: AlterPartitions::default(),
             cleaner: Cleaner::default(),
             deletes: Deletes::new(),
+            coordinators: SortedMap::new(),
             isr_changes: (0, 0),
             lag: 0,
             armed: [None; 4],
@@ -163,6 +167,7 @@ impl Process {
             self.complete(cx, tp, touch);
         }
         self.propagate_isr_changes(cx);
+        self.arm_coordinators(cx);
         self.arm_lag(cx);
         self.arm_checkpoint(cx);
         self.arm_retention(cx);

@@ -29,7 +29,7 @@ impl Process {
     ) {
         let mut parts = Vec::with_capacity(request.batches.len());
         for (tp, batch) in &request.batches {
-            let state = match self.append(cx, *tp, batch, request.acks) {
+            let state = match self.append(cx, *tp, batch, request.acks, origin(cx)) {
                 Ok(state) => state,
                 Err(error) => {
                     let (broker, tp) = (self.id, *tp);
@@ -65,7 +65,14 @@ impl Process {
     }
 
     /// Appends one batch as leader, or says why not.
-    fn append(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, batch: &Batch, acks: Acks) -> Result<PartState, Errors> {
+    pub(super) fn append(
+        &mut self,
+        cx: &mut Cx<'_>,
+        tp: TopicPartition,
+        batch: &Batch,
+        acks: Acks,
+        origin: Origin,
+    ) -> Result<PartState, Errors> {
         if let Acks::Other(_) = acks {
             return Err(Errors::InvalidRequiredAcks);
         }
@@ -84,7 +91,7 @@ impl Process {
             return Err(Errors::NotEnoughReplicas);
         }
         self.count_off_rounds(cx, tp);
-        let (now_ms, origin) = (cx.wall_ms(), origin(cx));
+        let now_ms = cx.wall_ms();
         let Some(replica) = self.replica_mut(tp) else {
             return Err(Errors::NotLeaderOrFollower);
         };

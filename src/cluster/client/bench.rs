@@ -98,7 +98,16 @@ impl Bench {
         configs.set_all(config.iter().copied()).expect("a config");
         let assign = (0..partitions).map(tp).collect();
         let image = Arc::new(image(partitions, 1));
-        let client = Client::consumer(ClientId(0), "c".into(), configs, assign, Polls::ByItself, image, 0);
+        let client = Client::consumer(
+            ClientId(0),
+            "c".into(),
+            configs,
+            assign,
+            None,
+            Polls::ByItself,
+            image,
+            0,
+        );
         let mut bench = Bench::new(client, 0);
         bench.call(Client::begin);
         bench

@@ -35,6 +35,11 @@ pub(super) struct Request<R> {
 pub(super) trait Asked {
     /// Whether a broker may keep it waiting, so that its time-out can pass though nothing was lost.
     fn may_wait(&self) -> bool;
+
+    /// How long its answer may take at least, whatever the client's configs say of requests in general.
+    fn allowance(&self) -> Micros {
+        0
+    }
 }
 
 /// Whether a connection stands.
@@ -280,5 +285,5 @@ fn time_out<R: Asked>(peer: &Peer<R>, timeout: Micros) -> Option<Micros> {
         .requests
         .iter()
         .find(|request| peer.silent || request.what.may_wait())?;
-    Some(oldest.sent.saturating_add(timeout))
+    Some(oldest.sent.saturating_add(timeout.max(oldest.what.allowance())))
 }

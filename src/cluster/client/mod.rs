@@ -6,8 +6,7 @@
 //! A client never steps in vain: a deadline that cannot pass is not armed, an attempt to connect to a broker that is not
 //! there is not made, and who can only wait for news of the cluster says so ([`News`]) and is woken when there are some.
 //!
-//! Deliberately absent: groups (a consumer's partitions are placed by hand; a group's assignment will take that place),
-//! transactions, the admin client (the operator's acts need no process), `client.rack`.
+//! Deliberately absent: transactions, the admin client (the operator's acts need no process), `client.rack`.
 
 mod alarms;
 mod backoff;
@@ -23,13 +22,14 @@ mod tests;
 use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Timer};
-use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
+use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::image::{Image, PartitionImage};
 use crate::cluster::input::{Polls, SeekTo, Send};
 use crate::cluster::message::Message;
 use crate::cluster::settings::Micros;
 use crate::config::{ConfigError, ConsumerConfig, ProducerConfig};
 use crate::log::{Encoder, Fingerprint};
+use crate::sorted::SortedSet;
 
 pub use consumer::Consumer;
 pub use metadata::News;
@@ -73,17 +73,19 @@ impl Client {
         Client::Producer(Producer::new(id, name, config, image, seed))
     }
 
-    /// A consumer of these partitions whose process starts now.
+    /// A consumer of these partitions, or of what its group gives it, whose process starts now.
+    #[allow(clippy::too_many_arguments, reason = "what a consumer is made of")]
     pub fn consumer(
         id: ClientId,
         name: Arc<str>,
         config: ConsumerConfig,
         assign: Vec<TopicPartition>,
+        group: Option<(GroupId, SortedSet<Arc<str>>)>,
         polls: Polls,
         image: Arc<Image>,
         seed: u64,
     ) -> Client {
-        Client::Consumer(Consumer::new(id, name, config, assign, polls, image, seed))
+        Client::Consumer(Consumer::new(id, name, config, assign, group, polls, image, seed))
     }
 
     /// The producer, if it is one.
@@ -212,6 +214,13 @@ impl Client {
     pub fn seek(&mut self, tp: TopicPartition, to: SeekTo, cx: &mut Cx) {
         if let Client::Consumer(consumer) = self {
             consumer.seek(tp, to, cx);
+        }
+    }
+
+    /// A consumer commits for its group.
+    pub fn commit(&mut self, offsets: &[(TopicPartition, i64)], cx: &mut Cx) {
+        if let Client::Consumer(consumer) = self {
+            consumer.commit(offsets, cx);
         }
     }
 

@@ -76,6 +76,7 @@ impl Run {
             name,
             config: Box::new(configs),
             assign: vec![T0],
+            group: None,
             polls,
         });
         id

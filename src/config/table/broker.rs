@@ -57,26 +57,35 @@ pub(super) static CONFIGS: &[Def] = &[
     int("group.consumer.assignment.interval.ms", Text("1000"), AtLeast(0)).ms().from("GroupCoordinatorConfig"),
     boolean("group.consumer.assignor.offload.enable", Text("true"), Any).internal().from("GroupCoordinatorConfig"),
     list("group.consumer.assignors", Text("uniform,range"), AnyList).from("GroupCoordinatorConfig"),
-    int("group.consumer.heartbeat.interval.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
+    int("group.consumer.heartbeat.interval.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("How often a member of the consumer protocol tells its coordinator that it is alive."),
     int("group.consumer.max.assignment.interval.ms", Text("15000"), AtLeast(0)).ms().from("GroupCoordinatorConfig"),
-    int("group.consumer.max.heartbeat.interval.ms", Text("15000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
-    int("group.consumer.max.session.timeout.ms", Text("60000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
+    int("group.consumer.max.heartbeat.interval.ms", Text("15000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("group.consumer.heartbeat.interval.ms may not be longer."),
+    int("group.consumer.max.session.timeout.ms", Text("60000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("group.consumer.session.timeout.ms may not be longer."),
     int("group.consumer.max.size", Text("2147483647"), AtLeast(1)).from("GroupCoordinatorConfig"),
     string("group.consumer.migration.policy", Text("bidirectional"), OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"])).from("GroupCoordinatorConfig"),
     int("group.consumer.min.assignment.interval.ms", Text("0"), AtLeast(0)).ms().from("GroupCoordinatorConfig"),
-    int("group.consumer.min.heartbeat.interval.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
-    int("group.consumer.min.session.timeout.ms", Text("45000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
+    int("group.consumer.min.heartbeat.interval.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("group.consumer.heartbeat.interval.ms may not be shorter."),
+    int("group.consumer.min.session.timeout.ms", Text("45000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("group.consumer.session.timeout.ms may not be shorter."),
     int("group.consumer.regex.refresh.interval.ms", Text("600000"), AtLeast(10000)).ms().internal().from("GroupCoordinatorConfig"),
-    int("group.consumer.session.timeout.ms", Text("45000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
+    int("group.consumer.session.timeout.ms", Text("45000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("A member of the consumer protocol that is not heard for this long counts as dead."),
     int("group.coordinator.append.linger.ms", Text("-1"), AtLeast(-1)).ms().from("GroupCoordinatorConfig"),
     int("group.coordinator.background.threads", Text("2"), AtLeast(1)).from("GroupCoordinatorConfig"),
     int("group.coordinator.cached.buffer.max.bytes", Text("1048588"), AtLeast(524288)).bytes().from("GroupCoordinatorConfig"),
     list("group.coordinator.rebalance.protocols", Text("classic,consumer,streams"), OneOf(&["consumer", "classic", "share", "streams"])).from("GroupCoordinatorConfig"),
     int("group.coordinator.threads", Text("4"), AtLeast(1)).from("GroupCoordinatorConfig"),
-    int("group.initial.rebalance.delay.ms", Text("3000"), Any).ms().from("GroupCoordinatorConfig"),
-    int("group.max.session.timeout.ms", Text("1800000"), Any).ms().from("GroupCoordinatorConfig"),
+    int("group.initial.rebalance.delay.ms", Text("3000"), Any).ms().from("GroupCoordinatorConfig")
+        .about("The first rebalance of an empty group waits this long for more members."),
+    int("group.max.session.timeout.ms", Text("1800000"), Any).ms().from("GroupCoordinatorConfig")
+        .about("A member may not ask for a longer session timeout."),
     int("group.max.size", Text("2147483647"), AtLeast(1)).from("GroupCoordinatorConfig"),
-    int("group.min.session.timeout.ms", Text("6000"), Any).ms().from("GroupCoordinatorConfig"),
+    int("group.min.session.timeout.ms", Text("6000"), Any).ms().from("GroupCoordinatorConfig")
+        .about("A member may not ask for a shorter session timeout."),
     int("initial.broker.registration.timeout.ms", Text("60000"), Any).ms().from("KRaftConfigs"),
     string("inter.broker.listener.name", Null, Any).from("ServerConfigs"),
     long("internal.metadata.delete.delay.millis", Text("60000"), Any).ms().internal().from("MetadataLogConfig"),
@@ -180,7 +189,8 @@ pub(super) static CONFIGS: &[Def] = &[
     int("num.replica.alter.log.dirs.threads", Null, Any).from("ReplicationConfigs"),
     int("num.replica.fetchers", Text("1"), AtLeast(1)).dynamic().from("ReplicationConfigs"),
     int("offset.metadata.max.bytes", Text("4096"), Any).bytes().from("GroupCoordinatorConfig"),
-    int("offsets.commit.timeout.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
+    int("offsets.commit.timeout.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("A coordinator waits this long until what it wrote is replicated."),
     int("offsets.load.buffer.size", Text("5242880"), AtLeast(1)).bytes().from("GroupCoordinatorConfig"),
     long("offsets.retention.check.interval.ms", Text("600000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
         .about("How often a broker looks for commits that are too old."),
@@ -191,7 +201,8 @@ pub(super) static CONFIGS: &[Def] = &[
         .about("How many partitions the topic of the committed offsets has."),
     short("offsets.topic.replication.factor", Text("3"), AtLeast(1)).from("GroupCoordinatorConfig")
         .about("How many replicas the topic of the committed offsets has."),
-    int("offsets.topic.segment.bytes", Text("104857600"), AtLeast(1)).bytes().from("GroupCoordinatorConfig"),
+    int("offsets.topic.segment.bytes", Text("104857600"), AtLeast(1)).bytes().from("GroupCoordinatorConfig")
+        .about("Segments of __consumer_offsets are this large."),
     list("process.roles", Required, OneOf(&["broker", "controller"])).from("KRaftConfigs"),
     int("producer.id.expiration.check.interval.ms", Text("600000"), AtLeast(1)).ms().internal().from("TransactionLogConfig"),
     int("producer.id.expiration.ms", Text("86400000"), AtLeast(1)).ms().dynamic().from("TransactionLogConfig")

@@ -34,9 +34,12 @@ pub(super) static CONFIGS: &[Def] = &[
         .about("The broker answers a fetch once it has this much to give."),
     string("group.id", Null, Any),
     string("group.instance.id", Null, NonEmptyString),
-    string("group.protocol", Text("classic"), OneOfAnyCase(&["CONSUMER", "CLASSIC"])),
-    string("group.remote.assignor", Null, Any),
-    int("heartbeat.interval.ms", Text("3000"), Any).ms(),
+    string("group.protocol", Text("classic"), OneOfAnyCase(&["CONSUMER", "CLASSIC"]))
+        .about("Who decides in a group who reads what: one of the members (classic), or the coordinator (consumer)."),
+    string("group.remote.assignor", Null, Any)
+        .about("The assignor that the coordinator should use: uniform or range."),
+    int("heartbeat.interval.ms", Text("3000"), Any).ms()
+        .about("How often a member of a group tells its coordinator that it is alive."),
     list("interceptor.classes", Text(""), AnyList),
     boolean("internal.throw.on.fetch.stable.offset.unsupported", Text("false"), Any).internal(),
     string("isolation.level", Text("read_uncommitted"), OneOf(&["read_committed", "read_uncommitted"]))
@@ -44,7 +47,8 @@ pub(super) static CONFIGS: &[Def] = &[
     class("key.deserializer", Required, Any),
     int("max.partition.fetch.bytes", Text("1048576"), AtLeast(0)).bytes()
         .about("The broker puts at most this much of one partition into a fetch response, but always one batch."),
-    int("max.poll.interval.ms", Text("300000"), AtLeast(1)).ms(),
+    int("max.poll.interval.ms", Text("300000"), AtLeast(1)).ms()
+        .about("A member that does not poll for this long leaves its group; a rebalance waits this long for a member."),
     int("max.poll.records", Text("500"), AtLeast(1))
         .about("One poll hands over at most this many records."),
     boolean("metadata.cluster.check.enable", Text("true"), Any),
@@ -56,7 +60,8 @@ pub(super) static CONFIGS: &[Def] = &[
     int("metrics.num.samples", Text("2"), AtLeast(1)),
     string("metrics.recording.level", Text("INFO"), OneOf(&["INFO", "DEBUG", "TRACE"])),
     long("metrics.sample.window.ms", Text("30000"), AtLeast(0)).ms(),
-    list("partition.assignment.strategy", Text("class org.apache.kafka.clients.consumer.RangeAssignor,class org.apache.kafka.clients.consumer.CooperativeStickyAssignor"), AnyList),
+    list("partition.assignment.strategy", Text("class org.apache.kafka.clients.consumer.RangeAssignor,class org.apache.kafka.clients.consumer.CooperativeStickyAssignor"), AnyList)
+        .about("The assignors that a member can run, the one it likes best first."),
     int("receive.buffer.bytes", Text("65536"), AtLeast(-1)).bytes(),
     long("reconnect.backoff.max.ms", Text("1000"), AtLeast(0)).ms()
         .about("The longest wait before another attempt to connect."),
@@ -71,7 +76,8 @@ pub(super) static CONFIGS: &[Def] = &[
     string("security.protocol", Text("PLAINTEXT"), OneOfAnyCase(&["SASL_SSL", "PLAINTEXT", "SSL", "SASL_PLAINTEXT"])),
     string("security.providers", Null, Any),
     int("send.buffer.bytes", Text("131072"), AtLeast(-1)).bytes(),
-    int("session.timeout.ms", Text("45000"), Any).ms(),
+    int("session.timeout.ms", Text("45000"), Any).ms()
+        .about("A member that is not heard for this long counts as dead."),
     string("share.acknowledgement.mode", Text("implicit"), OneOf(&["implicit", "explicit"])),
     string("share.acquire.mode", Text("BATCH_OPTIMIZED"), OneOf(&["batch_optimized", "record_limit"])),
     long("socket.connection.setup.timeout.max.ms", Text("30000"), Any).ms(),

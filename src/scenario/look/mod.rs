@@ -3,6 +3,7 @@
 //! Nothing is computed here that a lower floor knows: the controller's state, the logs and the ledger are asked. What is
 //! only absent at the moment is [`Value::Absent`]; that a name was declared at all, the parser has seen to.
 
+mod group;
 mod partition;
 mod record;
 mod replica;
@@ -129,8 +130,9 @@ pub fn look(subject: &Subject, world: &World, ledger: &Ledger) -> Value {
         },
         Subject::Events(rule) => number(Rule::from_id(rule).map_or(0, |rule| ledger.events(rule))),
         Subject::Refused(statement) => Value::Truth(player::would_refuse(statement, world)),
-        // The table of what cannot be performed yet holds these back.
-        Subject::Group(..) | Subject::Assignment(_) | Subject::Members(_) => Value::Absent,
+        Subject::Group(fact, name, at) => within(at, world, |tp| group::fact(*fact, name, tp, world)),
+        Subject::Assignment(consumer) => group::assignment(consumer, world),
+        Subject::Members(name) => group::members(name, world),
     }
 }
 
@@ -208,8 +210,13 @@ pub fn about(subject: &Subject, world: &World) -> ledger::Subject {
         }
         Subject::State(broker) => Some(ledger::Subject::Broker(BrokerId(*broker))),
         Subject::Record(_, name) => record::tag(name, world).map(ledger::Subject::Record),
-        Subject::Count(_, name, _) | Subject::Read(name, _) | Subject::Error(name) | Subject::Position(name, _) => {
-            client(name)
+        Subject::Count(_, name, _)
+        | Subject::Read(name, _)
+        | Subject::Error(name)
+        | Subject::Position(name, _)
+        | Subject::Assignment(name) => client(name),
+        Subject::Group(_, name, _) | Subject::Members(name) => {
+            world.settings().group_named(name).map(ledger::Subject::Group)
         }
         _ => None,
     };

@@ -2,4 +2,5 @@
 
 mod any_run;
 mod faults;
+mod groups;
 mod round_trip;

@@ -8,6 +8,7 @@ use crate::cluster::message::MessageKind;
 use crate::cluster::{ClientId, Node, Tag};
 use crate::ledger::present::{Host, Where};
 use crate::sorted::sort_by;
+use crate::ui::view::groups;
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{Names, brokers, brokers_said, capital, offsets};
 use crate::ui::view::panels::RuleNote;
@@ -39,6 +40,14 @@ pub fn weight(what: &What) -> u8 {
         What::State { .. } => 74,
         What::Configured { .. } | What::TopicCreated { .. } | What::Operator { .. } | What::Reassigned { .. } => 72,
         What::Read { .. } => 70,
+        What::MemberLeft { .. } | What::PollIntervalPassed { .. } => 79,
+        What::GenerationFormed { .. } => 77,
+        What::Assigned { .. } => 75,
+        What::OffsetsCommitted { .. } | What::OffsetsExpired { .. } => 73,
+        What::RebalanceBegun { .. } | What::PartitionsTaken { .. } => 71,
+        What::MemberJoined { .. } => 69,
+        What::GroupsLoaded { .. } => 68,
+        What::GroupStable { .. } | What::CommitSent { .. } | What::CoordinatorFound { .. } => 28,
         What::Rolled { .. } => 66,
         What::Diverged { .. } => 64,
         What::Flushed { .. } => 62,
@@ -88,6 +97,7 @@ pub fn line(event: &Event, names: Names<'_>) -> String {
             timer_words(*timer)
         ),
         what => client_line(what, names)
+            .or_else(|| groups::line(what, names))
             .or_else(|| data_line(what, names))
             .or_else(|| storage_line(what, names))
             .or_else(|| controller_line(what, names))
@@ -128,6 +138,20 @@ fn kind_words(kind: MessageKind) -> &'static str {
         MessageKind::ListOffsetsResponse => "the answer with an offset",
         MessageKind::EpochEnd => "the question where an epoch ends",
         MessageKind::EpochEndResponse => "the answer where an epoch ends",
+        MessageKind::FindCoordinator => "the question who coordinates the group",
+        MessageKind::FindCoordinatorResponse => "the answer who coordinates the group",
+        MessageKind::JoinGroup => "the wish to join",
+        MessageKind::JoinGroupResponse => "the answer to a join",
+        MessageKind::SyncGroup => "the question what to read",
+        MessageKind::SyncGroupResponse => "the answer what to read",
+        MessageKind::GroupHeartbeat => "a member's heartbeat",
+        MessageKind::GroupHeartbeatResponse => "the answer to a member's heartbeat",
+        MessageKind::LeaveGroup => "a member's goodbye",
+        MessageKind::LeaveGroupResponse => "the answer to a goodbye",
+        MessageKind::OffsetCommit => "the commit",
+        MessageKind::OffsetCommitResponse => "the answer to a commit",
+        MessageKind::OffsetFetch => "the question where the group stands",
+        MessageKind::OffsetFetchResponse => "the answer where the group stands",
         MessageKind::Closed => "the end of a connection",
         #[allow(unreachable_patterns, reason = "kinds of message are still being added")]
         _ => "a message",
@@ -137,7 +161,7 @@ fn kind_words(kind: MessageKind) -> &'static str {
 fn timer_words(timer: TimerKind) -> &'static str {
     match timer {
         TimerKind::Handover => "the application has the next record",
-        TimerKind::Session => "a broker was silent for a whole session",
+        TimerKind::Session => "a broker or member was silent for a whole session",
         TimerKind::Lag => "time to look who lags",
         TimerKind::FetchWait => "a fetch has waited long enough",
         TimerKind::Request => "a request has waited too long",
@@ -152,7 +176,10 @@ fn timer_words(timer: TimerKind) -> &'static str {
         TimerKind::Flush => "time to flush",
         TimerKind::Poll => "the consumer polls",
         TimerKind::Controller => "the controller looks after its partitions",
-        TimerKind::Rebalance => "a rebalance is due",
+        TimerKind::Rebalance => "the group has waited long enough",
+        TimerKind::Expiry => "time to look for old commits",
+        TimerKind::PollInterval => "the application has not polled for too long",
+        TimerKind::Refresh => "what the client knows of the cluster is old",
     }
 }
 

@@ -1,15 +1,17 @@
-//! A consumer with partitions placed by hand: it finds a position, fetches from the leaders and hands over records.
+//! A consumer: it gets partitions from its group or by hand, finds a position, fetches from the leaders and hands over
+//! records.
 //!
 //! One that polls by itself always has a fetch at each leader; with nothing to read it stays parked there, and the broker
 //! answers when there is news. One that polls when told asks for nothing beyond what a poll needs. Reading takes nothing
 //! away and disturbs nobody. Mirrors `KafkaConsumer`, `Fetcher`, `OffsetFetcher` and `SubscriptionState`.
 //!
-//! Deliberately absent: groups and committed offsets (what a group assigns, and the offset it remembers, will stand where
-//! `assign` and the reset policy stand now), transactions, preferred replicas, paused partitions. An application handles
-//! what it gets in no time. A fetch that no longer asks for the right thing (after a seek, or when another partition joins)
+//! Deliberately absent: transactions, preferred replicas, paused partitions. An application handles what it gets in no time. A fetch that no longer asks for the right thing (after a seek, or when another partition joins)
 //! is replaced at once, where Kafka waits up to `fetch.max.wait.ms` for its answer.
 
 mod answers;
+mod commits;
+mod group;
+mod membership;
 mod position;
 mod requests;
 #[cfg(test)]
@@ -21,7 +23,7 @@ use std::sync::Arc;
 use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::chance::Chance;
 use crate::cluster::event::{ReadError, What};
-use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
+use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::image::{Image, PartitionImage};
 use crate::cluster::input::{Polls, SeekTo};
 use crate::cluster::message::{Message, OffsetSpec};
@@ -29,7 +31,7 @@ use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::config::{AutoOffsetReset, ConfigError, ConsumerConfig};
 use crate::log::{Encoder, Fingerprint};
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::alarms::{Alarms, Deadlines, earliest};
 use super::backoff::{Backoff, micros};
@@ -37,6 +39,7 @@ use super::connections::{Asked, Connections};
 use super::metadata::Metadata;
 use super::{Life, News};
 
+use membership::Membership;
 use position::{Position, Reading, State, Why};
 
 /// What a consumer asks brokers.
@@ -85,18 +88,23 @@ pub struct Consumer {
     arrived: VecDeque<TopicPartition>,
     connections: Connections<Asks>,
     poll: Option<PollCall>,
+    membership: Option<Membership>,
+    /// Where its group's coordinator is, only news of the cluster can tell.
+    coordinator_lost: bool,
     /// Some partition waits for a leader that is not known or cannot be reached.
     stuck: bool,
     alarms: Alarms,
 }
 
 impl Consumer {
-    /// A consumer of these partitions whose process starts now, with the cluster as it is.
+    /// A consumer of these partitions, or of what its group gives it, whose process starts now, with the cluster as it is.
+    #[allow(clippy::too_many_arguments, reason = "what a consumer is made of")]
     pub fn new(
         id: ClientId,
         name: Arc<str>,
         config: ConsumerConfig,
         assign: Vec<TopicPartition>,
+        group: Option<(GroupId, SortedSet<Arc<str>>)>,
         polls: Polls,
         image: Arc<Image>,
         seed: u64,
@@ -114,6 +122,8 @@ impl Consumer {
             arrived: VecDeque::new(),
             connections: Connections::default(),
             poll: None,
+            membership: group.map(|(group, topics)| Membership::new(group, topics)),
+            coordinator_lost: false,
             stuck: false,
             alarms: Alarms::default(),
         }
@@ -134,9 +144,10 @@ impl Consumer {
         self.life != Life::Ended
     }
 
-    /// 1 while its application waits for a poll.
+    /// How much its application waits for: a poll, commits.
     pub fn undecided(&self) -> u32 {
-        u32::from(self.poll.is_some())
+        let commits = self.membership.as_ref().map_or(0, Membership::undecided);
+        u32::from(self.poll.is_some()) + commits
     }
 
     /// Whether nothing is under way and no deadline armed. A fetch that waits at a broker does not count.
@@ -145,7 +156,11 @@ impl Consumer {
             .connections
             .requests()
             .all(|(_, request)| matches!(request.what, Asks::Fetch(_)));
-        self.poll.is_none() && only_fetches && self.metadata.is_idle() && self.alarms.is_empty()
+        let group_is_idle = self
+            .membership
+            .as_ref()
+            .is_none_or(|membership| membership.connections.is_idle());
+        self.poll.is_none() && only_fetches && group_is_idle && self.metadata.is_idle() && self.alarms.is_empty()
     }
 
     /// Its partitions.
@@ -181,6 +196,7 @@ impl Consumer {
             max,
             until: cx.now + micros(self.config.fetch_max_wait_ms),
         });
+        self.note_poll(cx.now);
         self.go_on(cx);
     }
 
@@ -214,13 +230,23 @@ impl Consumer {
         self.go_on(cx);
     }
 
-    /// The consumer goes.
+    /// The consumer goes; a member of a group says so first.
     pub fn close(&mut self, cx: &mut Cx) {
-        if self.is_running() {
-            self.kill(cx);
-            let client = self.id;
-            cx.say(Rule::Act, || What::ClientEnded { client });
+        match self.life {
+            Life::Running if self.membership.is_some() => {
+                self.begin_closing(cx);
+                self.go_on(cx);
+            }
+            Life::Running => self.end(cx),
+            Life::Closing | Life::Ended => {}
         }
+    }
+
+    /// It has gone.
+    fn end(&mut self, cx: &mut Cx) {
+        self.kill(cx);
+        let client = self.id;
+        cx.say(Rule::Act, || What::ClientEnded { client });
     }
 
     /// The process ends without closing.
@@ -228,9 +254,15 @@ impl Consumer {
         self.connections.close_all(cx);
         self.alarms.settle(Deadlines::new(), cx);
         self.life = Life::Ended;
+        if let Some(membership) = self.membership.take() {
+            self.membership = Some(Membership::new(membership.group, membership.topics));
+            self.readings.clear();
+            self.order.clear();
+        }
         self.readings
             .values_mut()
             .for_each(|reading| *reading = Reading::default());
+        self.coordinator_lost = false;
         self.arrived.clear();
         self.poll = None;
         self.stuck = false;
@@ -277,7 +309,20 @@ impl Consumer {
                     self.metadata.learn(self.id, &image, cx);
                 }
             }
-            Message::Closed => self.on_closed(from, cx),
+            Message::FindCoordinatorResponse(correlation, answer, known) => {
+                if self.group_answered(from, correlation).is_some() {
+                    self.on_coordinator(answer, known, cx);
+                }
+            }
+            Message::GroupResponse(correlation, answer) => {
+                if let Some(asked) = self.group_answered(from, correlation) {
+                    self.on_group_answer(asked, *answer, cx);
+                }
+            }
+            Message::Closed => {
+                self.on_closed(from, cx);
+                self.on_coordinator_lost(from, cx);
+            }
             _ => {}
         }
         self.go_on(cx);
@@ -287,17 +332,30 @@ impl Consumer {
         self.connections.answered(from, correlation).map(|request| request.what)
     }
 
+    fn group_answered(&mut self, from: BrokerId, correlation: u32) -> Option<membership::GroupAsks> {
+        let membership = self.membership.as_mut()?;
+        membership
+            .connections
+            .answered(from, correlation)
+            .map(|request| request.what)
+    }
+
     /// A timer that this consumer armed, or the world for it, has gone off.
     pub fn on_timer(&mut self, timer: Timer, cx: &mut Cx) {
         self.alarms.fired(timer);
         match (timer.kind, timer.peer) {
             (TimerKind::Poll, _) if self.poll.is_some_and(|poll| poll.until <= cx.now) => self.end_poll(),
+            (TimerKind::Heartbeat, _) => self.beat(cx),
             (TimerKind::Request, Some(Node::Broker(peer))) => self.on_request_timeout(peer, cx),
-            (TimerKind::Retry, Some(Node::Broker(peer))) if self.connections.is_broken(peer, cx.now) => {
-                cx.close(Node::Broker(peer));
-                self.on_closed(peer, cx);
+            (TimerKind::Retry, Some(Node::Broker(peer))) => self.on_broken(peer, cx),
+            (TimerKind::Retry, None) if timer.partition.is_none() => {
+                if self.stuck {
+                    self.metadata.want(None);
+                }
+                if self.coordinator_lost {
+                    self.look_for_coordinator();
+                }
             }
-            (TimerKind::Retry, None) if timer.partition.is_none() && self.stuck => self.metadata.want(None),
             // The rest is looked at anew whenever anything happens.
             _ => {}
         }
@@ -307,30 +365,48 @@ impl Consumer {
     /// A message between this consumer and a broker was lost, or the broker has gone silent.
     pub fn on_lost(&mut self, peer: BrokerId, cx: &mut Cx) {
         self.connections.lost(peer);
+        if let Some(membership) = &mut self.membership {
+            membership.connections.lost(peer);
+        }
         self.go_on(cx);
     }
 
     /// The path to a broker has come back.
     pub fn on_reachable(&mut self, peer: BrokerId, cx: &mut Cx) {
-        self.connections
-            .reachable(peer, micros(self.config.reconnect_backoff_ms), cx.now);
+        let wait = micros(self.config.reconnect_backoff_ms);
+        self.connections.reachable(peer, wait, cx.now);
+        if let Some(membership) = &mut self.membership {
+            membership.connections.reachable(peer, wait, cx.now);
+        }
         self.go_on(cx);
     }
 
     /// What it waits for, if only news of the cluster can help it on.
     pub fn wants_news(&self) -> Option<News> {
-        self.stuck.then(|| self.metadata.news(self.backoff())).flatten()
+        let of_leaders = self.stuck.then(|| self.metadata.news(self.backoff())).flatten();
+        match (of_leaders, self.news_of_coordinator()) {
+            (Some(a), Some(b)) => Some(News {
+                known_offset: a.known_offset.min(b.known_offset),
+                next_poll: a.next_poll.min(b.next_poll),
+                ..a
+            }),
+            (one, other) => one.or(other),
+        }
     }
 
     /// A config has changed, or anything else that its next move hangs on.
     pub fn go_on(&mut self, cx: &mut Cx) {
-        if !self.is_running() {
-            return;
+        if self.life == Life::Running {
+            self.follow_leaders(cx);
+            self.hand_over(cx);
         }
-        self.follow_leaders(cx);
-        self.hand_over(cx);
-        self.ask(cx);
-        self.arm(cx);
+        self.tend_group(cx);
+        if self.life == Life::Running {
+            self.ask(cx);
+        }
+        if self.is_running() {
+            self.arm(cx);
+        }
     }
 
     fn backoff(&self) -> Backoff {
@@ -470,6 +546,22 @@ impl Consumer {
             cx.close(Node::Broker(peer));
             self.on_closed(peer, cx);
         }
+        let membership = self.membership.as_ref();
+        if membership.is_some_and(|membership| membership.connections.has_timed_out(peer, timeout, cx.now)) {
+            self.on_coordinator_lost(peer, cx);
+        }
+    }
+
+    /// The path to a broker had been interrupted: what was asked on it fails.
+    fn on_broken(&mut self, peer: BrokerId, cx: &mut Cx) {
+        if self.connections.is_broken(peer, cx.now) {
+            cx.close(Node::Broker(peer));
+            self.on_closed(peer, cx);
+        }
+        let membership = self.membership.as_ref();
+        if membership.is_some_and(|membership| membership.connections.is_broken(peer, cx.now)) {
+            self.on_coordinator_lost(peer, cx);
+        }
     }
 
     /// Works out which deadlines can decide something, and arms them.
@@ -496,7 +588,29 @@ impl Consumer {
         self.connections.deadlines(timeout, wants, cx, &mut deadlines);
         self.metadata.deadlines(self.backoff(), cx, &mut deadlines);
         self.stuck = stuck;
+        self.coordinator_lost = self.has_lost_coordinator(cx);
+        self.group_deadlines(timeout, cx, &mut deadlines);
         self.alarms.settle(deadlines, cx);
+    }
+
+    /// The deadlines that its group brings with it.
+    fn group_deadlines(&self, timeout: Micros, cx: &Cx, deadlines: &mut Deadlines) {
+        let Some(membership) = &self.membership else { return };
+        let needed = self.needs_coordinator();
+        let wants = |peer: BrokerId| needed && (membership.at() == Some(peer) || membership.at().is_none());
+        membership.connections.deadlines(timeout, wants, cx, deadlines);
+        if membership.not_before > cx.now && needed && !self.coordinator_lost {
+            let timer = Timer::with(TimerKind::Retry, Node::Client(self.id));
+            earliest(deadlines, timer, membership.not_before);
+        }
+        if let Some(due) = self.auto_commit_due() {
+            let interval = micros(self.config.auto_commit_interval_ms).max(1);
+            let late = cx.now.saturating_sub(due).div_ceil(interval);
+            earliest(deadlines, Timer::of(TimerKind::Poll), due + late * interval);
+        }
+        if let Some(due) = self.idle_due(cx) {
+            earliest(deadlines, Timer::of(TimerKind::PollInterval), due);
+        }
     }
 
     /// The times in its state, relative to now; the rest is in its fingerprint.
@@ -507,6 +621,9 @@ impl Consumer {
         encoder.option(self.poll, |encoder, poll| encoder.u64(poll.until.saturating_sub(now)));
         self.connections.encode_times(now, encoder);
         self.metadata.encode_times(self.backoff(), now, encoder);
+        if let Some(membership) = &self.membership {
+            membership.encode_times(now, micros(self.config.heartbeat_interval_ms), encoder);
+        }
     }
 }
 
@@ -561,5 +678,8 @@ impl Fingerprint for Consumer {
             }
         });
         encoder.option(self.poll, |encoder, poll| encoder.u32(poll.max));
+        if let Some(membership) = &self.membership {
+            membership.encode(encoder);
+        }
     }
 }

@@ -65,7 +65,11 @@ impl Consumer {
         self.fetch(cx);
     }
 
+    /// Without a group there is no commit to go on at.
     fn begin_where_unset(&mut self, cx: &mut Cx) {
+        if self.membership.is_some() {
+            return;
+        }
         for tp in self.order.clone() {
             let unset = self
                 .readings

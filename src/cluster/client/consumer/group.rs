@@ -1,0 +1,675 @@
+//! A consumer as member of its group, under the classic protocol: it finds the coordinator, joins, gets its share, says
+//! that it is alive, and goes.
+//!
+//! The leader of a generation assigns; the others only ask. Under the eager protocol all partitions are given up before a
+//! member joins again, under the cooperative one only those that go to somebody else. Heartbeats that change nothing do not
+//! travel: the world tells a member when the next one would be news (see `contact`). Mirrors `AbstractCoordinator` and
+//! `ConsumerCoordinator`.
+//!
+//! Deliberately absent: static members, subscriptions by pattern, rebalance listeners (an application that gets nothing
+//! done while it is called takes no time).
+
+use std::sync::Arc;
+
+use crate::cluster::actor::Cx;
+use crate::cluster::assignor::{Assignor, Group, Member, Slot};
+use crate::cluster::client::backoff::micros;
+use crate::cluster::client::{Life, News};
+use crate::cluster::event::{Loss, What};
+use crate::cluster::group::protocol::{
+    GroupRequest, GroupResponse, JoinAnswer, JoinGroup, Joined, MemberId, Standing, Subscription,
+};
+use crate::cluster::ids::{BrokerId, GroupId, Node, TopicId, TopicPartition};
+use crate::cluster::input::Polls;
+use crate::cluster::message::Message;
+use crate::cluster::rules::Rule;
+use crate::cluster::settings::Micros;
+use crate::config::Strategy;
+use crate::log::Errors;
+use crate::sorted::{SortedMap, SortedSet};
+
+use super::Consumer;
+use super::membership::{Commit, CommitWhy, Coordinator, GroupAsks, Membership, Stage, slot};
+use super::position::Reading;
+
+/// What the JoinGroup may take beyond the rebalance itself.
+const JOIN_SLACK: Micros = 5_000_000;
+
+impl Consumer {
+    /// Its group.
+    pub fn group(&self) -> Option<GroupId> {
+        self.membership.as_ref().map(|membership| membership.group)
+    }
+
+    /// Whom it takes for its coordinator, and its standing there, while it has an id.
+    pub fn in_contact_with(&self) -> Option<(BrokerId, Standing)> {
+        let membership = self.membership.as_ref().filter(|_| self.is_running())?;
+        let known = !membership.member.is_empty();
+        membership.at().filter(|_| known).map(|at| (at, membership.standing()))
+    }
+
+    /// When its next heartbeat leaves, if it sends heartbeats and none is under way.
+    pub fn next_heartbeat(&self, now: Micros) -> Option<Micros> {
+        let membership = self.membership.as_ref().filter(|_| self.life == Life::Running)?;
+        let beats = match membership.stage {
+            Stage::In => !membership.rejoin,
+            Stage::Preparing | Stage::Joining | Stage::Syncing | Stage::Out => false,
+        };
+        let under_way = membership.waits(|what| *what == GroupAsks::Heartbeat);
+        if !beats || under_way || membership.at().is_none() {
+            return None;
+        }
+        let every = micros(self.config.heartbeat_interval_ms).max(1);
+        let ticks = now.saturating_sub(membership.joined) / every + 1;
+        Some((membership.joined + ticks * every).max(membership.not_before))
+    }
+
+    /// Its next heartbeat leaves.
+    pub(super) fn beat(&mut self, cx: &mut Cx) {
+        let every = micros(self.config.heartbeat_interval_ms);
+        if self
+            .membership
+            .as_ref()
+            .is_some_and(|membership| membership.stage == Stage::In)
+        {
+            self.ask_group(
+                GroupAsks::Heartbeat,
+                |standing| GroupRequest::Heartbeat(standing, every),
+                cx,
+            );
+        }
+    }
+
+    /// Does what there is to do about its group.
+    pub(super) fn tend_group(&mut self, cx: &mut Cx) {
+        if self.membership.is_none() {
+            return;
+        }
+        self.leave_if_idle(cx);
+        self.find_coordinator(cx);
+        self.commit_by_interval(cx);
+        self.send_commits(cx);
+        self.notice_new_partitions(cx);
+        self.join_if_needed(cx);
+        self.fetch_offsets(cx);
+        self.finish_closing(cx);
+    }
+
+    /// The application polls.
+    pub(super) fn note_poll(&mut self, now: Micros) {
+        if let Some(membership) = &mut self.membership {
+            membership.last_poll = now;
+        }
+    }
+
+    /// A member whose application has not polled for too long goes.
+    fn leave_if_idle(&mut self, cx: &mut Cx) {
+        if self.idle_due(cx).is_none_or(|due| due > cx.now) {
+            return;
+        }
+        let client = self.id;
+        cx.say(Rule::PollInterval, || What::PollIntervalPassed { client });
+        self.send_leave(cx);
+        self.forget_membership(cx);
+    }
+
+    /// When its application will have been away for too long.
+    pub(super) fn idle_due(&self, cx: &Cx) -> Option<Micros> {
+        let membership = self.membership.as_ref().filter(|_| self.life == Life::Running)?;
+        let member = !membership.member.is_empty() && membership.stage != Stage::Out;
+        let told = self.polls == Polls::WhenTold;
+        (member && told && cx.holds(Rule::PollInterval))
+            .then(|| membership.last_poll + micros(self.config.max_poll_interval_ms))
+    }
+
+    /// Whether there is anything to ask the coordinator.
+    pub(super) fn needs_coordinator(&self) -> bool {
+        let Some(membership) = &self.membership else {
+            return false;
+        };
+        let member = membership.stage != Stage::Out;
+        let closing = self.life == Life::Closing;
+        self.is_polling() || member || closing || !membership.commits.is_empty()
+    }
+
+    fn find_coordinator(&mut self, cx: &mut Cx) {
+        let needed = self.needs_coordinator();
+        let Some(membership) = self.membership.as_mut().filter(|_| needed) else {
+            return;
+        };
+        let wanted = membership.coordinator == Coordinator::Unknown && membership.not_before <= cx.now;
+        if !wanted {
+            return;
+        }
+        let can = |broker: &BrokerId| membership.connections.can_send(*broker, cx);
+        let all: Vec<BrokerId> = cx.reach.brokers().filter(can).collect();
+        let after = |last: BrokerId| all.iter().copied().find(|&id| id > last);
+        let next = membership.asked_last.and_then(after).or(all.first().copied());
+        let Some(to) = next else { return };
+        // Whoever has answered well is asked again, the others in turn.
+        membership.asked_last = (membership.attempts > 0).then_some(to);
+        membership.coordinator = Coordinator::Asked;
+        let group = membership.group;
+        let message = |correlation| Message::FindCoordinator(correlation, group);
+        membership.connections.send(to, GroupAsks::FindCoordinator, message, cx);
+    }
+
+    /// Sends the coordinator a request, if it can be reached. Says whether it left.
+    pub(super) fn ask_group(
+        &mut self,
+        what: GroupAsks,
+        request: impl FnOnce(Standing) -> GroupRequest,
+        cx: &mut Cx,
+    ) -> bool {
+        let Some(membership) = &mut self.membership else {
+            return false;
+        };
+        let can = |broker: &BrokerId| membership.connections.can_send(*broker, cx);
+        let Some(to) = membership.at().filter(can) else {
+            return false;
+        };
+        let request = Box::new(request(membership.standing()));
+        let message = |correlation| Message::Group(correlation, request);
+        membership.connections.send(to, what, message, cx);
+        true
+    }
+
+    /// The leader looks whether its topics have other partitions than it has assigned.
+    fn notice_new_partitions(&mut self, cx: &Cx) {
+        let counts = self.partition_counts(cx);
+        let Some(membership) = &mut self.membership else { return };
+        if membership.stage == Stage::In && membership.assigned_over.as_ref().is_some_and(|over| *over != counts) {
+            membership.rejoin = true;
+        }
+    }
+
+    /// How many partitions each subscribed topic has, as far as this client knows.
+    pub(super) fn partition_counts(&self, cx: &Cx) -> SortedMap<Arc<str>, u32> {
+        let Some(membership) = &self.membership else {
+            return SortedMap::new();
+        };
+        let count = |name: &Arc<str>| {
+            let topic = self.topic(name, cx)?;
+            let known = self.metadata.image().partitions.keys();
+            let count = known.filter(|tp| tp.topic == topic).count() as u32;
+            Some((Arc::clone(name), count))
+        };
+        membership.topics.iter().filter_map(count).collect()
+    }
+
+    /// The topic of this name that exists, as far as this client knows.
+    fn topic(&self, name: &Arc<str>, cx: &Cx) -> Option<TopicId> {
+        let image = self.metadata.image();
+        let named = cx.settings.topics.iter().rev().filter(|(_, topic)| topic.name == *name);
+        let exists = |id: &TopicId| {
+            let first = TopicPartition {
+                topic: *id,
+                partition: 0,
+            };
+            image.partition(first).is_some()
+        };
+        named.map(|(id, _)| *id).find(exists)
+    }
+
+    fn join_if_needed(&mut self, cx: &mut Cx) {
+        let polls = self.is_polling() && self.life == Life::Running;
+        let Some(membership) = self.membership.as_ref().filter(|_| polls) else {
+            return;
+        };
+        if !membership.rejoin || membership.at().is_none() || membership.not_before > cx.now {
+            return;
+        }
+        match membership.stage {
+            Stage::Out => self.send_join(cx),
+            Stage::In => {
+                self.prepare_to_join(cx);
+            }
+            Stage::Preparing if membership.commits.is_empty() && !self.commits_under_way() => {
+                self.give_up_before_join(cx);
+                self.send_join(cx);
+            }
+            Stage::Preparing | Stage::Joining | Stage::Syncing => {}
+        }
+    }
+
+    fn commits_under_way(&self) -> bool {
+        let membership = self.membership.as_ref();
+        membership.is_some_and(|membership| membership.waits(|what| matches!(what, GroupAsks::Commit(_))))
+    }
+
+    /// Before it joins again it commits, if it commits by itself.
+    fn prepare_to_join(&mut self, cx: &mut Cx) {
+        self.commit_by_itself(CommitWhy::Revoke, cx);
+        if let Some(membership) = &mut self.membership {
+            membership.stage = Stage::Preparing;
+        }
+        self.send_commits(cx);
+        if !self.commits_under_way() {
+            self.give_up_before_join(cx);
+            self.send_join(cx);
+        }
+    }
+
+    fn give_up_before_join(&mut self, cx: &mut Cx) {
+        let eager = self.membership.as_ref().is_some_and(Membership::is_eager);
+        if eager && cx.holds(Rule::GroupRevoke) {
+            let all: Vec<TopicPartition> = self.readings.keys().copied().collect();
+            self.take_away(&all, Loss::Revoked, cx);
+        }
+    }
+
+    /// Partitions are no longer read.
+    pub(super) fn take_away(&mut self, partitions: &[TopicPartition], by: Loss, cx: &mut Cx) {
+        if partitions.is_empty() {
+            return;
+        }
+        for tp in partitions {
+            self.readings.remove(tp);
+        }
+        self.order.retain(|tp| !partitions.contains(tp));
+        self.arrived.retain(|tp| !partitions.contains(tp));
+        let Some(membership) = &mut self.membership else { return };
+        membership.committed.retain(|tp, _| !partitions.contains(tp));
+        let (client, group, partitions) = (self.id, membership.group, partitions.to_vec());
+        cx.say(Rule::GroupRevoke, || What::PartitionsTaken {
+            client,
+            group,
+            by,
+            partitions,
+        });
+    }
+
+    fn send_join(&mut self, cx: &mut Cx) {
+        let owned = self.owned(cx);
+        let wanted_id = self.wanted_id(cx);
+        let Some(membership) = &mut self.membership else { return };
+        membership.stage = Stage::Out;
+        let session = micros(self.config.session_timeout_ms);
+        let rebalance = micros(self.config.max_poll_interval_ms);
+        let every = micros(self.config.heartbeat_interval_ms);
+        let protocols = self
+            .config
+            .partition_assignment_strategy
+            .iter()
+            .map(|strategy| assignor(*strategy));
+        let request = JoinGroup {
+            group: membership.group,
+            member: Arc::clone(&membership.member),
+            wanted_id,
+            session,
+            rebalance,
+            every,
+            protocols: protocols.collect(),
+            subscription: Subscription {
+                topics: membership.topics.clone(),
+                owned,
+                generation: membership.generation,
+            },
+        };
+        let allowance = (rebalance + JOIN_SLACK).max(micros(self.config.request_timeout_ms));
+        if self.ask_group(GroupAsks::Join(allowance), |_| GroupRequest::Join(request), cx)
+            && let Some(membership) = &mut self.membership
+        {
+            membership.stage = Stage::Joining;
+        }
+    }
+
+    /// The id that it would like, drawn when it has none.
+    fn wanted_id(&mut self, _: &Cx) -> MemberId {
+        let has_id = self
+            .membership
+            .as_ref()
+            .is_some_and(|membership| !membership.member.is_empty());
+        if has_id {
+            return MemberId::default();
+        }
+        let mut draw = || self.chance.draw();
+        let (a, b, c, d, e) = (draw(), draw(), draw(), draw(), draw());
+        let [b, c, d] = [b, c, d].map(|part| part & 0xffff);
+        format!("{}-{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}", self.name).into()
+    }
+
+    /// What it owns, by name.
+    fn owned(&self, cx: &Cx) -> SortedSet<Slot> {
+        let by_name = |tp: &TopicPartition| slot(*tp, &cx.settings.topic(tp.topic).name);
+        self.readings.keys().map(by_name).collect()
+    }
+
+    /// An answer about its group has come.
+    pub(super) fn on_group_answer(&mut self, asked: GroupAsks, answer: GroupResponse, cx: &mut Cx) {
+        match (asked, answer) {
+            (GroupAsks::Join(_), GroupResponse::Join(answer)) => self.on_join_answer(answer, cx),
+            (GroupAsks::Sync, GroupResponse::Sync(answer)) => self.on_sync_answer(answer, cx),
+            (GroupAsks::Heartbeat, GroupResponse::Heartbeat(answer)) => {
+                if let Some(error) = answer {
+                    self.on_group_error(error, cx);
+                } else if let Some(membership) = &mut self.membership {
+                    membership.attempts = 0;
+                }
+            }
+            (GroupAsks::Commit(commit), GroupResponse::Commit(answer)) => self.on_committed(commit, answer, cx),
+            (GroupAsks::FetchOffsets(asked), GroupResponse::FetchOffsets(answer)) => {
+                self.on_offsets_fetched(&asked, answer, cx);
+            }
+            _ => {}
+        }
+    }
+
+    /// A broker has told who coordinates the group.
+    pub(super) fn on_coordinator(&mut self, answer: Result<BrokerId, Errors>, known: i64, cx: &mut Cx) {
+        let (client, backoff) = (self.id, self.backoff());
+        let Some(membership) = &mut self.membership else { return };
+        membership.known = known;
+        match answer {
+            Ok(broker) => {
+                membership.coordinator = Coordinator::At(broker);
+                membership.attempts = 0;
+                let group = membership.group;
+                cx.say(Rule::GroupCoordinator, || What::CoordinatorFound {
+                    client,
+                    group,
+                    broker,
+                });
+            }
+            Err(_) => {
+                membership.coordinator = Coordinator::Nowhere;
+                membership.not_before = cx.now + backoff.plain(membership.attempts);
+                membership.attempts += 1;
+            }
+        }
+    }
+
+    /// Whether only news of the cluster can tell it where its coordinator is.
+    pub(super) fn has_lost_coordinator(&self, cx: &Cx) -> bool {
+        let Some(membership) = self.membership.as_ref().filter(|_| self.needs_coordinator()) else {
+            return false;
+        };
+        match membership.coordinator {
+            Coordinator::Nowhere => true,
+            Coordinator::At(broker) => !membership.connections.is_within_reach(broker, cx),
+            Coordinator::Unknown | Coordinator::Asked => false,
+        }
+    }
+
+    /// There are news of the cluster: who coordinates may be told differently now.
+    pub(super) fn look_for_coordinator(&mut self) {
+        if let Some(membership) = &mut self.membership
+            && membership.coordinator != Coordinator::Asked
+        {
+            membership.coordinator = Coordinator::Unknown;
+        }
+    }
+
+    /// What it waits for, if only news of the cluster can tell where its coordinator is.
+    pub(super) fn news_of_coordinator(&self) -> Option<News> {
+        let membership = self.membership.as_ref().filter(|_| self.coordinator_lost)?;
+        let backoff = self.backoff();
+        Some(News {
+            known_offset: membership.known,
+            next_poll: membership.not_before,
+            then: backoff.plain(membership.attempts),
+            every: backoff.longest(),
+        })
+    }
+
+    fn on_join_answer(&mut self, answer: JoinAnswer, cx: &mut Cx) {
+        let Some(membership) = &mut self.membership else { return };
+        if membership.stage != Stage::Joining {
+            return;
+        }
+        membership.stage = Stage::Out;
+        match answer {
+            JoinAnswer::IdGiven(member) => membership.member = member,
+            JoinAnswer::Joined(joined) => {
+                membership.stage = Stage::Syncing;
+                membership.generation = joined.generation;
+                membership.protocol = Some(joined.protocol);
+                membership.rejoin = false;
+                membership.joined = cx.now;
+                membership.attempts = 0;
+                self.ask_share(*joined, cx);
+            }
+            JoinAnswer::Refused(error) => self.on_group_error(error, cx),
+        }
+    }
+
+    /// Asks for its share; the leader brings everybody's.
+    fn ask_share(&mut self, joined: Joined, cx: &mut Cx) {
+        let leads = joined.leader == joined.member;
+        let counts = self.partition_counts(cx);
+        let shares = if leads && cx.holds(Rule::GroupAssign) {
+            assign(&joined, counts.clone())
+        } else {
+            Vec::new()
+        };
+        if let Some(membership) = &mut self.membership {
+            membership.assigned_over = leads.then_some(counts);
+        }
+        if !self.ask_group(GroupAsks::Sync, |standing| GroupRequest::Sync(standing, shares), cx)
+            && let Some(membership) = &mut self.membership
+        {
+            membership.stage = Stage::Out;
+            membership.rejoin = true;
+        }
+    }
+
+    fn on_sync_answer(&mut self, answer: Result<SortedSet<Slot>, Errors>, cx: &mut Cx) {
+        let Some(membership) = &mut self.membership else { return };
+        if membership.stage != Stage::Syncing {
+            return;
+        }
+        match answer {
+            Ok(share) => {
+                membership.stage = Stage::In;
+                membership.next_auto_commit = cx.now + micros(self.config.auto_commit_interval_ms);
+                self.take_share(&share, cx);
+            }
+            Err(error) => {
+                membership.stage = Stage::Out;
+                membership.rejoin = true;
+                self.on_group_error(error, cx);
+            }
+        }
+    }
+
+    /// It reads this share from now on: what it keeps goes on where it stands, what it gets begins at the group's commit.
+    fn take_share(&mut self, share: &SortedSet<Slot>, cx: &mut Cx) {
+        let partition = |slot: &Slot| {
+            let topic = self.topic(&slot.topic, cx)?;
+            Some(TopicPartition {
+                topic,
+                partition: slot.partition,
+            })
+        };
+        let wanted: SortedSet<TopicPartition> = share.iter().filter_map(partition).collect();
+        let gone: Vec<TopicPartition> = self
+            .readings
+            .keys()
+            .copied()
+            .filter(|tp| !wanted.contains(tp))
+            .collect();
+        self.take_away(&gone, Loss::Revoked, cx);
+        for &tp in &wanted {
+            if !self.readings.contains_key(&tp) {
+                self.readings.insert(tp, Reading::default());
+                self.order.push(tp);
+            }
+        }
+        let Some(membership) = &mut self.membership else { return };
+        // What was given up goes to somebody else only when everybody has joined again.
+        if !membership.is_eager() && !gone.is_empty() {
+            membership.rejoin = true;
+        }
+        let (client, group, generation) = (self.id, membership.group, membership.generation);
+        cx.say(Rule::GroupAssign, || What::Assigned {
+            client,
+            group,
+            generation,
+            partitions: wanted.into_iter().collect(),
+        });
+    }
+
+    /// The coordinator has refused something.
+    pub(super) fn on_group_error(&mut self, error: Errors, cx: &mut Cx) {
+        let backoff = self.backoff();
+        let Some(membership) = &mut self.membership else { return };
+        match error {
+            Errors::RebalanceInProgress => membership.rejoin = true,
+            Errors::UnknownMemberId => {
+                membership.member = MemberId::default();
+                self.lose_membership(cx);
+            }
+            Errors::IllegalGeneration => self.lose_membership(cx),
+            error if error.is_retriable() => {
+                let wait = backoff.draw(membership.attempts, &mut self.chance);
+                membership.attempts += 1;
+                membership.not_before = cx.now + wait;
+                membership.coordinator = Coordinator::Unknown;
+                if matches!(membership.stage, Stage::Joining | Stage::Syncing) {
+                    membership.stage = Stage::Out;
+                }
+            }
+            error => self.fail_group(error, cx),
+        }
+    }
+
+    /// It belongs to its group no longer: others may have its partitions.
+    fn lose_membership(&mut self, cx: &mut Cx) {
+        let Some(membership) = &mut self.membership else { return };
+        membership.generation = -1;
+        membership.stage = Stage::Out;
+        membership.rejoin = true;
+        let all: Vec<TopicPartition> = self.readings.keys().copied().collect();
+        self.take_away(&all, Loss::Lost, cx);
+    }
+
+    /// It begins as if it had never been a member.
+    fn forget_membership(&mut self, cx: &mut Cx) {
+        if let Some(membership) = &mut self.membership {
+            membership.member = MemberId::default();
+            membership.connections.forget(|_, _| true);
+        }
+        self.lose_membership(cx);
+    }
+
+    /// The application sees an error of its group, and the consumer does nothing more about it.
+    fn fail_group(&mut self, error: Errors, cx: &mut Cx) {
+        let client = self.id;
+        if let Some(membership) = &mut self.membership {
+            membership.rejoin = false;
+        }
+        cx.say(Rule::GroupRebalance, || What::ConsumerError {
+            client,
+            partition: None,
+            error: crate::cluster::event::ReadError::Answered(error),
+        });
+        if self.poll.is_some() {
+            self.end_poll();
+        }
+    }
+
+    /// The connection to the coordinator is gone, or a request on it has taken too long.
+    pub(super) fn on_coordinator_lost(&mut self, peer: BrokerId, cx: &mut Cx) {
+        let wait = micros(self.config.reconnect_backoff_ms);
+        let Some(membership) = &mut self.membership else { return };
+        let failed = membership.connections.closed(peer, wait, cx.now);
+        if membership.at() == Some(peer) {
+            membership.coordinator = Coordinator::Unknown;
+        }
+        for request in failed {
+            let Some(membership) = &mut self.membership else { return };
+            match request.what {
+                GroupAsks::FindCoordinator => membership.coordinator = Coordinator::Unknown,
+                GroupAsks::Join(_) => membership.stage = Stage::Out,
+                GroupAsks::Sync => {
+                    membership.stage = Stage::Out;
+                    membership.rejoin = true;
+                }
+                GroupAsks::Heartbeat => {}
+                GroupAsks::Commit(commit) => self.on_commit_unanswered(commit, cx),
+                GroupAsks::FetchOffsets(asked) => {
+                    for tp in asked {
+                        if self.readings.get(&tp).is_some_and(|reading| reading.asked) {
+                            self.try_again(tp, cx);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// It goes: first what it commits by itself, then its word to the coordinator.
+    pub(super) fn begin_closing(&mut self, cx: &mut Cx) {
+        self.life = Life::Closing;
+        let member = self
+            .membership
+            .as_ref()
+            .is_some_and(|membership| membership.stage == Stage::In);
+        if member {
+            self.commit_by_itself(CommitWhy::Close, cx);
+        }
+    }
+
+    /// Ends when nothing is left to be said, or nobody is there to hear it.
+    fn finish_closing(&mut self, cx: &mut Cx) {
+        if self.life != Life::Closing {
+            return;
+        }
+        let at = self.membership.as_ref().and_then(Membership::at);
+        let heard = at.is_some_and(|at| cx.reach.can(Node::Broker(at)));
+        let left = |commit: &Commit| !commit.offsets.is_empty();
+        let pending = self.commits_under_way()
+            || self
+                .membership
+                .as_ref()
+                .is_some_and(|membership| membership.commits.iter().any(left));
+        if pending && heard {
+            return;
+        }
+        self.send_leave(cx);
+        self.end(cx);
+    }
+
+    fn send_leave(&mut self, cx: &mut Cx) {
+        let Some(membership) = self
+            .membership
+            .as_mut()
+            .filter(|membership| !membership.member.is_empty())
+        else {
+            return;
+        };
+        let can = |broker: &BrokerId| membership.connections.can_send(*broker, cx);
+        let Some(to) = membership.at().filter(can) else { return };
+        let request = Box::new(GroupRequest::Leave(membership.standing()));
+        let correlation = membership.connections.correlation();
+        membership
+            .connections
+            .send_only(to, Message::Group(correlation, request), cx);
+    }
+}
+
+/// The assignor that a strategy names.
+fn assignor(strategy: Strategy) -> Assignor {
+    match strategy {
+        Strategy::Range => Assignor::Range,
+        Strategy::RoundRobin => Assignor::RoundRobin,
+        Strategy::Sticky => Assignor::Sticky,
+        Strategy::CooperativeSticky => Assignor::CooperativeSticky,
+    }
+}
+
+/// Shares the partitions out among the members of a generation.
+fn assign(joined: &Joined, topics: SortedMap<Arc<str>, u32>) -> Vec<(MemberId, SortedSet<Slot>)> {
+    let member = |(id, subscription): &(MemberId, Subscription)| Member {
+        id: Arc::clone(id),
+        instance: None,
+        topics: subscription.topics.clone(),
+        owned: subscription.owned.iter().cloned().collect(),
+        generation: subscription.generation,
+    };
+    let group = Group {
+        topics,
+        members: joined.members.iter().map(member).collect(),
+    };
+    joined.protocol.assign(&group).into_iter().collect()
+}

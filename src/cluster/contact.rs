@@ -1,0 +1,79 @@
+//! Who of a group is heard, and when a heartbeat would be news: heartbeats that change nothing are computed.
+//!
+//! After each step the world looks at every group. A member whose process is gone, or whose path to the coordinator is
+//! cut, is not heard any more: its coordinator works out its last heartbeat and when its session ends. A member whose next
+//! heartbeat would not be answered with a plain yes (the group gathers anew, the coordinator is another one, frozen or gone)
+//! sends it for real when it is due. A quiet group stays quiet.
+
+use crate::cluster::act::create_offsets_topic;
+use crate::cluster::actor::{Timer, TimerKind};
+use crate::cluster::client::Client;
+use crate::cluster::group::Contact;
+use crate::cluster::group::protocol::MemberId;
+use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
+use crate::cluster::rules::Rule;
+use crate::cluster::settings::Micros;
+use crate::cluster::step::Doing;
+use crate::cluster::world::World;
+
+/// Looks at every group.
+pub(crate) fn settle(doing: &mut Doing<'_>) {
+    if doing.world.settings().groups.is_empty() {
+        return;
+    }
+    create_offsets_topic(doing);
+    for (broker, tp, group, member) in fallen_silent(doing.world) {
+        doing.with_broker(broker, |broker, cx| broker.silence_member(tp, group, &member, cx));
+    }
+    for at in 0..doing.world.model.clients.len() {
+        let id = ClientId(at as u16);
+        let (node, timer) = (Node::Client(id), Timer::of(TimerKind::Heartbeat));
+        match doing.world.heartbeat_with_news(id) {
+            Some(due) => doing.world.model.timers.arm(node, timer, due),
+            None => {
+                doing.world.model.timers.disarm(node, timer);
+            }
+        }
+    }
+}
+
+/// The members that their coordinators take for alive and that can no longer be heard.
+fn fallen_silent(world: &World) -> Vec<(BrokerId, TopicPartition, GroupId, MemberId)> {
+    let mut silent = Vec::new();
+    for broker in world.brokers() {
+        for (tp, shard) in broker.coordinators() {
+            for (group, state) in shard.groups() {
+                let members = state.classic.members();
+                let heard = members.filter(|(_, member)| matches!(member.contact, Contact::Heard(_)));
+                let lost = heard.filter(|(id, member)| !world.is_heard(member.client, broker.id(), id));
+                silent.extend(lost.map(|(id, _)| (broker.id(), tp, group, id.clone())));
+            }
+        }
+    }
+    silent
+}
+
+impl World {
+    /// Whether a member's heartbeats arrive at a broker: its process runs, takes the broker for its coordinator, and the
+    /// path is whole.
+    fn is_heard(&self, client: ClientId, broker: BrokerId, member: &MemberId) -> bool {
+        let consumer = self.client(client).and_then(Client::as_consumer);
+        let contact = consumer.and_then(|consumer| consumer.in_contact_with());
+        let told = contact.is_some_and(|(at, standing)| at == broker && standing.member == *member);
+        told && self.network().connects(Node::Client(client), Node::Broker(broker))
+    }
+
+    /// When a member's next heartbeat leaves, if its answer would be news.
+    fn heartbeat_with_news(&self, id: ClientId) -> Option<Micros> {
+        let consumer = self.client(id)?.as_consumer()?;
+        let due = consumer.next_heartbeat(self.now())?;
+        let (at, standing) = consumer.in_contact_with()?;
+        let (client, broker) = (Node::Client(id), Node::Broker(at));
+        let answers = self.is_awake(broker) && self.network().connects(client, broker);
+        let answering = self.broker(at).filter(|_| answers);
+        let group = answering.and_then(|broker| broker.coordinates(standing.group, self.settings()));
+        let rebalances = self.rules().on(Rule::GroupRebalance);
+        let plain = group.is_some_and(|group| group.classic.has_no_news_for(&standing, rebalances));
+        (!plain).then_some(due)
+    }
+}

@@ -1,0 +1,791 @@
+//! A group under the classic protocol: members gather, one of them assigns, all get their share.
+//!
+//! A change of members makes everybody join again; the group waits for them, as long as the slowest may take, and goes on
+//! without those who do not come. The generation that results fences those who have missed it. A silent member is removed
+//! when its session ends. Mirrors `ClassicGroup` and the classic half of `GroupMetadataManager`.
+//!
+//! Heartbeats that change nothing never travel: a member that is in contact is heard all the time, and when the contact
+//! is lost its last heartbeat is worked out from its interval ([`Contact`]).
+//!
+//! Deliberately absent: static members, `group.max.size`, upgrades to the consumer protocol.
+
+use std::sync::Arc;
+
+use crate::cluster::actor::Cx;
+use crate::cluster::assignor::{Assignor, Slot};
+use crate::cluster::event::{Departure, What};
+use crate::cluster::ids::{ClientId, GroupId};
+use crate::cluster::message::Correlation;
+use crate::cluster::rules::Rule;
+use crate::cluster::settings::Micros;
+use crate::log::{Encoder, Errors};
+use crate::sorted::{SortedMap, SortedSet};
+
+use super::out::{Out, Then, broker};
+use super::protocol::{GroupResponse, JoinAnswer, JoinGroup, Joined, MemberId, Standing, Subscription};
+use super::record::{Entry, GroupMetadata, MemberMetadata};
+
+/// How the coordinator stands with a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contact {
+    /// It was heard for real at this time, and at every interval since.
+    Heard(Micros),
+    /// It is not heard any more; its session ends then.
+    Silent(Micros),
+}
+
+impl Contact {
+    /// The contact is lost: the last heartbeat came a whole number of intervals after the one heard for real.
+    pub fn lost(self, every: Micros, session: Micros, now: Micros) -> Contact {
+        match self {
+            Contact::Heard(since) => {
+                let every = every.max(1);
+                Contact::Silent(since + now.saturating_sub(since) / every * every + session)
+            }
+            silent => silent,
+        }
+    }
+}
+
+/// What a member waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaits {
+    Join(Correlation),
+    Sync(Correlation),
+}
+
+/// A member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Whose process it is.
+    pub client: ClientId,
+    session: Micros,
+    rebalance: Micros,
+    every: Micros,
+    protocols: Vec<Assignor>,
+    subscription: Subscription,
+    /// What it is to read.
+    pub assignment: SortedSet<Slot>,
+    /// Whether it is heard.
+    pub contact: Contact,
+    awaits: Option<Awaits>,
+}
+
+/// Where a group stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It has no members.
+    Empty,
+    /// It waits for its members to join, until `due`.
+    Preparing {
+        due: Micros,
+        /// The group was empty: it waits for newcomers, and longer when some come, this long at most.
+        first: Option<First>,
+    },
+    /// It waits for the leader's assignment, until then.
+    Completing(Micros),
+    /// Everybody has its share.
+    Stable,
+}
+
+/// The first rebalance of an empty group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct First {
+    remaining: Micros,
+    newcomers: bool,
+}
+
+/// A group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassicGroup {
+    id: GroupId,
+    state: State,
+    generation: i32,
+    protocol: Option<Assignor>,
+    leader: Option<MemberId>,
+    members: SortedMap<MemberId, Member>,
+    /// Ids that were given, and until when they are good for.
+    pending: SortedMap<MemberId, Micros>,
+    /// When it became empty, wall clock in milliseconds; `None` if it never had a member.
+    empty_since: Option<i64>,
+}
+
+impl ClassicGroup {
+    /// A group that nobody has joined.
+    pub fn new(id: GroupId) -> ClassicGroup {
+        ClassicGroup {
+            id,
+            state: State::Empty,
+            generation: 0,
+            protocol: None,
+            leader: None,
+            members: SortedMap::new(),
+            pending: SortedMap::new(),
+            empty_since: None,
+        }
+    }
+
+    /// A group as its record tells. Nobody has been heard yet.
+    pub fn load(id: GroupId, stored: &GroupMetadata, cx: &Cx<'_>) -> ClassicGroup {
+        let client = |name: &Arc<str>| cx.settings.clients.iter().position(|known| known == name);
+        let protocol = stored.protocol.as_deref().and_then(Assignor::from_name);
+        let member = |stored: &MemberMetadata| {
+            let session = millis(stored.session_ms.into());
+            let member = Member {
+                client: ClientId(client(&stored.client)? as u16),
+                session,
+                rebalance: millis(stored.rebalance_ms.into()),
+                every: session,
+                protocols: protocol.into_iter().collect(),
+                subscription: stored.subscription.clone(),
+                assignment: stored.assignment.clone(),
+                contact: Contact::Silent(cx.now + session),
+                awaits: None,
+            };
+            Some((Arc::clone(&stored.member), member))
+        };
+        let members: SortedMap<MemberId, Member> = stored.members.iter().filter_map(member).collect();
+        ClassicGroup {
+            state: if members.is_empty() {
+                State::Empty
+            } else {
+                State::Stable
+            },
+            generation: stored.generation,
+            protocol,
+            leader: stored.leader.clone(),
+            empty_since: members.is_empty().then_some(stored.since_ms),
+            members,
+            ..ClassicGroup::new(id)
+        }
+    }
+
+    /// The members.
+    pub fn members(&self) -> impl Iterator<Item = (&MemberId, &Member)> + '_ {
+        self.members.iter()
+    }
+
+    /// The generation.
+    pub fn generation(&self) -> i32 {
+        self.generation
+    }
+
+    /// The state's name, as Kafka's tools show it.
+    pub fn state(&self) -> &'static str {
+        match self.state {
+            State::Empty => "Empty",
+            State::Preparing { .. } => "PreparingRebalance",
+            State::Completing(_) => "CompletingRebalance",
+            State::Stable => "Stable",
+        }
+    }
+
+    /// Whether it has no members, and nobody is about to become one.
+    pub fn is_idle(&self) -> bool {
+        self.is_empty() && self.pending.is_empty()
+    }
+
+    /// Whether it has no members.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// When its commits begin to age: when it became empty. Without a member ever, each commit ages by itself.
+    pub fn empty_since(&self) -> Option<i64> {
+        self.empty_since.filter(|_| self.is_empty())
+    }
+
+    /// Whether a heartbeat of this member would be answered without an error, so that it need not travel.
+    pub fn has_no_news_for(&self, standing: &Standing, cx_holds_rebalance: bool) -> bool {
+        let Some(member) = self.members.get(&standing.member) else {
+            return false;
+        };
+        let gathers = matches!(self.state, State::Preparing { .. }) && cx_holds_rebalance;
+        matches!(member.contact, Contact::Heard(_)) && standing.epoch == self.generation && !gathers
+    }
+
+    /// A member wants to join.
+    pub fn join(&mut self, from: ClientId, id: Correlation, request: JoinGroup, out: &mut Out, cx: &mut Cx<'_>) {
+        let refuse = |out: &mut Out, error| out.reply(from, id, GroupResponse::Join(JoinAnswer::Refused(error)));
+        let config = cx.settings.broker(broker(cx));
+        let bounds = millis(config.group_min_session_timeout_ms)..=millis(config.group_max_session_timeout_ms);
+        if !bounds.contains(&request.session) {
+            return refuse(out, Errors::InvalidSessionTimeout);
+        }
+        if !self.members.is_empty() && !self.can_run(&request.protocols) {
+            return refuse(out, Errors::InconsistentGroupProtocol);
+        }
+        if request.member.is_empty() {
+            let given = Arc::clone(&request.wanted_id);
+            self.pending.insert(Arc::clone(&given), cx.now + request.session);
+            return out.reply(from, id, GroupResponse::Join(JoinAnswer::IdGiven(given)));
+        }
+        if self.pending.remove(&request.member).is_some() {
+            self.add(from, id, request, out, cx);
+        } else if self.members.contains_key(&request.member) {
+            self.rejoin(id, request, out, cx);
+        } else {
+            refuse(out, Errors::UnknownMemberId);
+        }
+    }
+
+    /// Whether all members could run one of these assignors.
+    fn can_run(&self, protocols: &[Assignor]) -> bool {
+        let all = |protocol: &Assignor| self.members.values().all(|member| member.protocols.contains(protocol));
+        protocols.iter().any(all)
+    }
+
+    fn add(&mut self, from: ClientId, id: Correlation, request: JoinGroup, out: &mut Out, cx: &mut Cx<'_>) {
+        let member = Member {
+            client: from,
+            session: request.session,
+            rebalance: request.rebalance,
+            every: request.every,
+            protocols: request.protocols,
+            subscription: request.subscription,
+            assignment: SortedSet::new(),
+            contact: Contact::Heard(cx.now),
+            awaits: Some(Awaits::Join(id)),
+        };
+        let (broker, group, name) = (broker(cx), self.id, Arc::clone(&request.member));
+        cx.say(Rule::GroupRebalance, || What::MemberJoined {
+            broker,
+            group,
+            client: from,
+            member: name,
+        });
+        self.leader.get_or_insert_with(|| Arc::clone(&request.member));
+        self.members.insert(request.member, member);
+        if let State::Preparing { first: Some(first), .. } = &mut self.state {
+            first.newcomers = true;
+        }
+        self.gather(out, cx);
+    }
+
+    /// A member that is known joins again: because it was told to, because something has changed for it, or because the
+    /// answer to its last join was lost.
+    fn rejoin(&mut self, id: Correlation, request: JoinGroup, out: &mut Out, cx: &mut Cx<'_>) {
+        let leads = self.leader.as_ref() == Some(&request.member);
+        let Some(member) = self.members.get_mut(&request.member) else {
+            return;
+        };
+        let unchanged = member.protocols == request.protocols && member.subscription == request.subscription;
+        let again = match self.state {
+            State::Completing(_) => unchanged,
+            State::Stable => unchanged && !leads,
+            State::Empty | State::Preparing { .. } => false,
+        };
+        member.contact = Contact::Heard(cx.now);
+        if again {
+            member.awaits = None;
+            let client = member.client;
+            let joined = self.joined(&request.member);
+            out.reply(client, id, GroupResponse::Join(joined));
+            return;
+        }
+        member.protocols = request.protocols;
+        member.subscription = request.subscription;
+        member.awaits = Some(Awaits::Join(id));
+        self.gather(out, cx);
+    }
+
+    /// Begins a rebalance, or goes on with the one that is under way.
+    fn gather(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        let longest = self.members.values().map(|member| member.rebalance).max().unwrap_or(0);
+        match self.state {
+            State::Preparing { .. } => {}
+            State::Empty => {
+                let delay = initial_delay(cx).min(longest);
+                self.prepare(
+                    cx.now + delay,
+                    Some(First {
+                        remaining: longest - delay,
+                        newcomers: false,
+                    }),
+                    cx,
+                );
+            }
+            State::Completing(_) | State::Stable => {
+                self.answer_syncs(&Err(Errors::RebalanceInProgress), out);
+                self.prepare(cx.now + longest, None, cx);
+            }
+        }
+        self.complete_if_all_joined(out, cx);
+    }
+
+    fn prepare(&mut self, due: Micros, first: Option<First>, cx: &mut Cx<'_>) {
+        self.state = State::Preparing { due, first };
+        let (broker, group, generation) = (broker(cx), self.id, self.generation);
+        let rule = if first.is_some() {
+            Rule::GroupInitialDelay
+        } else {
+            Rule::GroupRebalance
+        };
+        cx.say(rule, || What::RebalanceBegun {
+            broker,
+            group,
+            generation,
+        });
+    }
+
+    fn complete_if_all_joined(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        let joined = |member: &Member| matches!(member.awaits, Some(Awaits::Join(_)));
+        let all = self.pending.is_empty() && self.members.values().all(joined);
+        if all && matches!(self.state, State::Preparing { first: None, .. }) {
+            self.complete_join(out, cx);
+        }
+    }
+
+    /// The group has gathered, or has waited long enough: a new generation begins with those who have come.
+    fn complete_join(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        let late = |member: &Member| !matches!(member.awaits, Some(Awaits::Join(_)));
+        let late: Vec<MemberId> = self
+            .members
+            .iter()
+            .filter(|(_, member)| late(member))
+            .map(|(id, _)| Arc::clone(id))
+            .collect();
+        for id in late {
+            self.remove(&id, Departure::DidNotRejoin, cx);
+        }
+        self.generation += 1;
+        if self.members.is_empty() {
+            self.become_empty(out, cx);
+            return;
+        }
+        self.protocol = self.vote();
+        let longest = self.members.values().map(|member| member.rebalance).max().unwrap_or(0);
+        self.state = State::Completing(cx.now + longest);
+        let (broker, group, generation) = (broker(cx), self.id, self.generation);
+        let members: Vec<ClientId> = self.members.values().map(|member| member.client).collect();
+        let protocol = self.protocol.map_or("", Assignor::name);
+        cx.say(Rule::GroupRebalance, || What::GenerationFormed {
+            broker,
+            group,
+            generation,
+            protocol,
+            members,
+        });
+        let all: Vec<MemberId> = self.members.keys().cloned().collect();
+        for id in all {
+            let answer = self.joined(&id);
+            let Some(member) = self.members.get_mut(&id) else {
+                continue;
+            };
+            member.contact = Contact::Heard(cx.now);
+            if let Some(Awaits::Join(correlation)) = member.awaits.take() {
+                out.reply(member.client, correlation, GroupResponse::Join(answer));
+            }
+        }
+    }
+
+    fn become_empty(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        self.state = State::Empty;
+        self.protocol = None;
+        self.leader = None;
+        self.empty_since = Some(cx.wall_ms());
+        let (broker, group, generation) = (broker(cx), self.id, self.generation);
+        cx.say(Rule::GroupRebalance, || What::GenerationFormed {
+            broker,
+            group,
+            generation,
+            protocol: "",
+            members: Vec::new(),
+        });
+        out.write(vec![self.entry(&SortedMap::new(), cx)], Then::Nothing);
+    }
+
+    /// The assignor that most members like best, of those that all can run.
+    fn vote(&self) -> Option<Assignor> {
+        let all = |protocol: &Assignor| self.members.values().all(|member| member.protocols.contains(protocol));
+        let mut votes: Vec<(Assignor, usize)> = Vec::new();
+        for member in self.members.values() {
+            let Some(best) = member.protocols.iter().copied().find(all) else {
+                continue;
+            };
+            match votes.iter_mut().find(|(protocol, _)| *protocol == best) {
+                Some((_, count)) => *count += 1,
+                None => votes.push((best, 1)),
+            }
+        }
+        let most = votes.iter().map(|(_, count)| *count).max()?;
+        votes
+            .into_iter()
+            .find(|(_, count)| *count == most)
+            .map(|(protocol, _)| protocol)
+    }
+
+    fn joined(&self, id: &MemberId) -> JoinAnswer {
+        let leader = self.leader.clone().unwrap_or_default();
+        let everybody = || {
+            let member = |(id, member): (&MemberId, &Member)| (Arc::clone(id), member.subscription.clone());
+            self.members.iter().map(member).collect()
+        };
+        JoinAnswer::Joined(Box::new(Joined {
+            generation: self.generation,
+            protocol: self.protocol.unwrap_or(Assignor::Range),
+            members: if *id == leader { everybody() } else { Vec::new() },
+            leader,
+            member: Arc::clone(id),
+        }))
+    }
+
+    /// Checks who asks: a known member of this generation.
+    fn check(&self, standing: &Standing, cx: &Cx<'_>) -> Result<(), Errors> {
+        if !self.members.contains_key(&standing.member) {
+            return Err(Errors::UnknownMemberId);
+        }
+        if standing.epoch != self.generation && cx.holds(Rule::GroupGeneration) {
+            return Err(Errors::IllegalGeneration);
+        }
+        Ok(())
+    }
+
+    /// A member asks for its assignment; the leader brings everybody's.
+    pub fn sync(
+        &mut self,
+        id: Correlation,
+        from: ClientId,
+        standing: &Standing,
+        brought: Vec<(MemberId, SortedSet<Slot>)>,
+        out: &mut Out,
+        cx: &mut Cx<'_>,
+    ) {
+        let state = self.state;
+        let checked = self.check(standing, cx).and_then(|()| match state {
+            State::Empty => Err(Errors::UnknownMemberId),
+            State::Preparing { .. } => Err(Errors::RebalanceInProgress),
+            State::Completing(_) | State::Stable => Ok(()),
+        });
+        let leads = self.leader.as_ref() == Some(&standing.member);
+        let member = match checked {
+            Ok(()) => self.members.get_mut(&standing.member),
+            Err(error) => {
+                out.reply(from, id, GroupResponse::Sync(Err(error)));
+                return;
+            }
+        };
+        let Some(member) = member else { return };
+        member.contact = Contact::Heard(cx.now);
+        if state == State::Stable {
+            out.reply(from, id, GroupResponse::Sync(Ok(member.assignment.clone())));
+            return;
+        }
+        member.awaits = Some(Awaits::Sync(id));
+        if leads {
+            let brought: SortedMap<MemberId, SortedSet<Slot>> = brought.into_iter().collect();
+            let entry = self.entry(&brought, cx);
+            let (group, generation) = (self.id, self.generation);
+            out.write(
+                vec![entry],
+                Then::Assign {
+                    group,
+                    generation,
+                    shares: brought,
+                },
+            );
+        }
+    }
+
+    /// The leader's assignment is written and replicated: everybody gets its share.
+    pub fn assigned(
+        &mut self,
+        generation: i32,
+        shares: &SortedMap<MemberId, SortedSet<Slot>>,
+        out: &mut Out,
+        cx: &mut Cx<'_>,
+    ) {
+        if generation != self.generation || !matches!(self.state, State::Completing(_)) {
+            return;
+        }
+        self.state = State::Stable;
+        for (id, member) in &mut self.members {
+            member.assignment = shares.get(id).cloned().unwrap_or_default();
+            if let Some(Awaits::Sync(correlation)) = member.awaits {
+                member.awaits = None;
+                member.contact = Contact::Heard(cx.now);
+                let share = member.assignment.clone();
+                out.reply(member.client, correlation, GroupResponse::Sync(Ok(share)));
+            }
+        }
+        let (broker, group) = (broker(cx), self.id);
+        cx.say(Rule::GroupAssign, || What::GroupStable {
+            broker,
+            group,
+            generation,
+        });
+    }
+
+    /// The leader's assignment could not be replicated in time: everybody has to join again.
+    pub fn not_assigned(&mut self, generation: i32, error: Errors, out: &mut Out, cx: &mut Cx<'_>) {
+        if generation == self.generation && matches!(self.state, State::Completing(_)) {
+            self.answer_syncs(&Err(error), out);
+            self.gather(out, cx);
+        }
+    }
+
+    fn answer_syncs(&mut self, answer: &Result<SortedSet<Slot>, Errors>, out: &mut Out) {
+        for member in self.members.values_mut() {
+            if let Some(Awaits::Sync(correlation)) = member.awaits {
+                member.awaits = None;
+                out.reply(member.client, correlation, GroupResponse::Sync(answer.clone()));
+            }
+        }
+    }
+
+    /// Answers everybody who waits: this broker is no longer the coordinator.
+    pub fn resign(&mut self, out: &mut Out) {
+        for member in self.members.values_mut() {
+            let answer = match member.awaits.take() {
+                Some(Awaits::Join(id)) => (id, GroupResponse::Join(JoinAnswer::Refused(Errors::NotCoordinator))),
+                Some(Awaits::Sync(id)) => (id, GroupResponse::Sync(Err(Errors::NotCoordinator))),
+                None => continue,
+            };
+            out.reply(member.client, answer.0, answer.1);
+        }
+    }
+
+    /// A member is alive.
+    pub fn heartbeat(&mut self, standing: &Standing, every: Micros, cx: &Cx<'_>) -> Option<Errors> {
+        let checked = self.check(standing, cx);
+        let state = self.state;
+        let Some(member) = self.members.get_mut(&standing.member).filter(|_| checked.is_ok()) else {
+            return checked.err();
+        };
+        member.every = every;
+        member.contact = Contact::Heard(cx.now);
+        match state {
+            State::Empty => Some(Errors::UnknownMemberId),
+            State::Preparing { .. } if cx.holds(Rule::GroupRebalance) => Some(Errors::RebalanceInProgress),
+            _ => None,
+        }
+    }
+
+    /// A member goes.
+    pub fn leave(&mut self, standing: &Standing, out: &mut Out, cx: &mut Cx<'_>) -> Option<Errors> {
+        if self.pending.remove(&standing.member).is_some() {
+            self.complete_if_all_joined(out, cx);
+            return None;
+        }
+        if !self.members.contains_key(&standing.member) {
+            return Some(Errors::UnknownMemberId);
+        }
+        self.depart(&standing.member, Departure::Left, out, cx);
+        None
+    }
+
+    /// Takes a member out, and rebalances.
+    fn depart(&mut self, id: &MemberId, why: Departure, out: &mut Out, cx: &mut Cx<'_>) {
+        self.remove(id, why, cx);
+        self.gather(out, cx);
+    }
+
+    fn remove(&mut self, id: &MemberId, why: Departure, cx: &mut Cx<'_>) {
+        let Some(member) = self.members.remove(id) else { return };
+        let (broker, group, client) = (broker(cx), self.id, member.client);
+        let rule = match why {
+            Departure::SessionEnded => Rule::GroupSession,
+            Departure::Left | Departure::DidNotRejoin => Rule::GroupRebalance,
+        };
+        cx.say(rule, || What::MemberLeft {
+            broker,
+            group,
+            client,
+            why,
+        });
+        if self.leader.as_ref() == Some(id) {
+            self.leader = self.members.keys().next().cloned();
+        }
+    }
+
+    /// Whether offsets may be committed by somebody who says this of himself.
+    ///
+    /// # Errors
+    /// Kafka's answer to those who may not.
+    pub fn may_commit(&mut self, standing: &Standing, cx: &Cx<'_>) -> Result<(), Errors> {
+        if standing.epoch < 0 && self.is_empty() {
+            return Ok(());
+        }
+        if cx.holds(Rule::GroupGeneration) {
+            self.check(standing, cx)?;
+            if matches!(self.state, State::Completing(_)) {
+                return Err(Errors::RebalanceInProgress);
+            }
+        }
+        if let Some(member) = self.members.get_mut(&standing.member) {
+            member.contact = Contact::Heard(cx.now);
+        }
+        Ok(())
+    }
+
+    /// A member is not heard any more.
+    pub fn silence(&mut self, id: &MemberId, now: Micros) {
+        if let Some(member) = self.members.get_mut(id) {
+            member.contact = member.contact.lost(member.every, member.session, now);
+        }
+    }
+
+    /// When the next session ends that can end: not of those who wait for an answer.
+    pub fn session_due(&self) -> Option<Micros> {
+        let silent = self.members.values().filter(|member| member.awaits.is_none());
+        let silent = silent.filter_map(|member| match member.contact {
+            Contact::Silent(until) => Some(until),
+            Contact::Heard(_) => None,
+        });
+        silent.chain(self.pending.values().copied()).min()
+    }
+
+    /// Sessions have ended.
+    pub fn end_sessions(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        let now = cx.now;
+        let given_up = self.pending.len();
+        self.pending.retain(|_, until| *until > now);
+        if self.pending.len() < given_up {
+            self.complete_if_all_joined(out, cx);
+        }
+        if !cx.holds(Rule::GroupSession) {
+            self.members
+                .values_mut()
+                .for_each(|member| member.contact = Contact::Heard(now));
+            return;
+        }
+        let over = |member: &Member| {
+            member.awaits.is_none() && matches!(member.contact, Contact::Silent(until) if until <= now)
+        };
+        let over: Vec<MemberId> = self
+            .members
+            .iter()
+            .filter(|(_, member)| over(member))
+            .map(|(id, _)| Arc::clone(id))
+            .collect();
+        for id in over {
+            self.depart(&id, Departure::SessionEnded, out, cx);
+        }
+    }
+
+    /// Until when the group waits.
+    pub fn rebalance_due(&self) -> Option<Micros> {
+        match self.state {
+            State::Preparing { due, .. } | State::Completing(due) => Some(due),
+            State::Empty | State::Stable => None,
+        }
+    }
+
+    /// The group has waited long enough.
+    pub fn end_wait(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        match self.state {
+            State::Preparing {
+                first:
+                    Some(First {
+                        remaining,
+                        newcomers: true,
+                    }),
+                ..
+            } if remaining > 0 => {
+                let delay = initial_delay(cx).min(remaining);
+                self.state = State::Preparing {
+                    due: cx.now + delay,
+                    first: Some(First {
+                        remaining: remaining - delay,
+                        newcomers: false,
+                    }),
+                };
+            }
+            State::Preparing { .. } => self.complete_join(out, cx),
+            State::Completing(_) => {
+                let missing = |member: &Member| member.awaits.is_none();
+                let missing: Vec<MemberId> = self
+                    .members
+                    .iter()
+                    .filter(|(_, member)| missing(member))
+                    .map(|(id, _)| Arc::clone(id))
+                    .collect();
+                for id in missing {
+                    self.remove(&id, Departure::DidNotRejoin, cx);
+                }
+                self.gather(out, cx);
+            }
+            State::Empty | State::Stable => {}
+        }
+    }
+
+    /// The record of its state, with these shares.
+    fn entry(&self, shares: &SortedMap<MemberId, SortedSet<Slot>>, cx: &Cx<'_>) -> Entry {
+        let ms = |micros: Micros| i32::try_from(micros / 1_000).unwrap_or(i32::MAX);
+        let member = |(id, member): (&MemberId, &Member)| MemberMetadata {
+            member: Arc::clone(id),
+            client: cx.settings.client(member.client).into(),
+            rebalance_ms: ms(member.rebalance),
+            session_ms: ms(member.session),
+            subscription: member.subscription.clone(),
+            assignment: shares.get(id).cloned().unwrap_or_default(),
+        };
+        let metadata = GroupMetadata {
+            generation: self.generation,
+            protocol: self.protocol.map(|protocol| protocol.name().into()),
+            leader: self.leader.clone(),
+            since_ms: cx.wall_ms(),
+            members: self.members.iter().map(member).collect(),
+        };
+        Entry::Group(Arc::clone(cx.settings.group(self.id)), Some(metadata))
+    }
+
+    /// The part of the canonical encoding that does not depend on the clock.
+    pub fn encode(&self, encoder: &mut Encoder) {
+        encoder.str(self.state());
+        encoder.i32(self.generation);
+        encoder.str(self.protocol.map_or("", Assignor::name));
+        encoder.str(self.leader.as_deref().unwrap_or_default());
+        encoder.len(self.members.len());
+        for (id, member) in &self.members {
+            encoder.str(id);
+            encoder.u16(member.client.0);
+            encoder.u64(member.session);
+            encoder.u64(member.rebalance);
+            encoder.u64(member.every);
+            encoder.str(&format!("{:?}{:?}", member.protocols, member.subscription));
+            super::encode_slots(&member.assignment, encoder);
+            encoder.u8(match member.awaits {
+                None => 0,
+                Some(Awaits::Join(_)) => 1,
+                Some(Awaits::Sync(_)) => 2,
+            });
+        }
+        encoder.len(self.pending.len());
+        self.pending.keys().for_each(|id| encoder.str(id));
+        encoder.option(self.empty_since(), Encoder::i64);
+    }
+
+    /// The part that does, relative to now.
+    pub fn encode_times(&self, now: Micros, encoder: &mut Encoder) {
+        encoder.option(self.rebalance_due(), |encoder, due| {
+            encoder.u64(due.saturating_sub(now))
+        });
+        if let State::Preparing { first: Some(first), .. } = self.state {
+            encoder.u64(first.remaining);
+            encoder.u8(u8::from(first.newcomers));
+        }
+        for member in self.members.values() {
+            match member.contact {
+                Contact::Heard(since) => encoder.u64(now.saturating_sub(since) % member.every.max(1)),
+                Contact::Silent(until) => encoder.u64(u64::MAX - until.saturating_sub(now)),
+            }
+        }
+        for until in self.pending.values() {
+            encoder.u64(until.saturating_sub(now));
+        }
+    }
+}
+
+/// How long an empty group waits for more members.
+fn initial_delay(cx: &Cx<'_>) -> Micros {
+    if !cx.holds(Rule::GroupInitialDelay) {
+        return 0;
+    }
+    millis(cx.settings.broker(broker(cx)).group_initial_rebalance_delay_ms)
+}
+
+/// Milliseconds of a config as microseconds; a negative one is none.
+fn millis(ms: i64) -> Micros {
+    (ms.max(0) as Micros).saturating_mul(1_000)
+}

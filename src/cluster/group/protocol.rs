@@ -1,0 +1,150 @@
+//! What members say to the coordinator of their group, and what it answers.
+//!
+//! Kafka's requests and responses, cut down to the fields that decide something. Two fields stand beside Kafka's: the id
+//! that a new member would like, since chance is the client's here, and the interval of its heartbeats, since those that
+//! change nothing are computed and never travel.
+//!
+//! Deliberately absent: static members, racks, transactional commits, metadata strings of commits.
+
+use std::sync::Arc;
+
+use crate::cluster::assignor::{Assignor, Slot};
+use crate::cluster::ids::GroupId;
+use crate::cluster::settings::Micros;
+use crate::log::Errors;
+use crate::sorted::SortedSet;
+
+/// A member's id, `member.id`; empty for a member that has none yet.
+pub type MemberId = Arc<str>;
+
+/// What a member subscribes to and what it owns (`ConsumerProtocolSubscription`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subscription {
+    /// The topics, by name; they need not exist.
+    pub topics: SortedSet<Arc<str>>,
+    /// The partitions that it owns going in; none under the eager protocol.
+    pub owned: SortedSet<Slot>,
+    /// The generation in which it got them, −1 for a new member.
+    pub generation: i32,
+}
+
+/// A member's standing in its group: the number fences those who have missed something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The group.
+    pub group: GroupId,
+    /// The member; empty for somebody outside the group.
+    pub member: MemberId,
+    /// Generation (classic) or member epoch (consumer protocol), −1 for somebody outside the group.
+    pub epoch: i32,
+}
+
+/// `JoinGroupRequest`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinGroup {
+    /// The group.
+    pub group: GroupId,
+    /// The member; empty when it asks for an id.
+    pub member: MemberId,
+    /// The id that it would like.
+    pub wanted_id: MemberId,
+    /// `session.timeout.ms`.
+    pub session: Micros,
+    /// How long a rebalance waits for it (`max.poll.interval.ms`).
+    pub rebalance: Micros,
+    /// `heartbeat.interval.ms`.
+    pub every: Micros,
+    /// The assignors that it can run, the one it likes best first.
+    pub protocols: Vec<Assignor>,
+    /// Its subscription.
+    pub subscription: Subscription,
+}
+
+/// A request about a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroupRequest {
+    /// A member wants to join, or to join again.
+    Join(JoinGroup),
+    /// A member asks for its assignment; the leader brings everybody's.
+    Sync(Standing, Vec<(MemberId, SortedSet<Slot>)>),
+    /// A member is alive, and will say so at this interval.
+    Heartbeat(Standing, Micros),
+    /// A member goes.
+    Leave(Standing),
+    /// Offsets to be remembered, each with the epoch of the record before it.
+    Commit(Standing, Vec<(Slot, i64, Option<i32>)>),
+    /// Which offsets are remembered?
+    FetchOffsets(Standing, Vec<Slot>),
+}
+
+/// What a member is told when the group has gathered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// The generation.
+    pub generation: i32,
+    /// The assignor that all members can run.
+    pub protocol: Assignor,
+    /// Who assigns.
+    pub leader: MemberId,
+    /// The member that is told.
+    pub member: MemberId,
+    /// For the leader: everybody with their subscriptions.
+    pub members: Vec<(MemberId, Subscription)>,
+}
+
+/// What a `JoinGroup` is answered with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JoinAnswer {
+    /// The group has gathered.
+    Joined(Box<Joined>),
+    /// The member has this id from now on and must join again with it.
+    IdGiven(MemberId),
+    /// Not so.
+    Refused(Errors),
+}
+
+/// A remembered offset, and the epoch of the record before it.
+pub type Remembered = Option<(i64, Option<i32>)>;
+
+/// An answer about a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroupResponse {
+    /// To a join.
+    Join(JoinAnswer),
+    /// To a sync: what this member is to read.
+    Sync(Result<SortedSet<Slot>, Errors>),
+    /// To a heartbeat.
+    Heartbeat(Option<Errors>),
+    /// To a leave.
+    Leave(Option<Errors>),
+    /// To a commit; all its partitions share their fate.
+    Commit(Option<Errors>),
+    /// To a look for offsets.
+    FetchOffsets(Result<Vec<(Slot, Remembered)>, Errors>),
+}
+
+impl GroupRequest {
+    /// The group that it is about.
+    pub fn group(&self) -> GroupId {
+        match self {
+            GroupRequest::Join(join) => join.group,
+            GroupRequest::Sync(standing, _)
+            | GroupRequest::Heartbeat(standing, _)
+            | GroupRequest::Leave(standing)
+            | GroupRequest::Commit(standing, _)
+            | GroupRequest::FetchOffsets(standing, _) => standing.group,
+        }
+    }
+
+    /// The same request answered with an error.
+    pub fn refused(&self, error: Errors) -> GroupResponse {
+        match self {
+            GroupRequest::Join(_) => GroupResponse::Join(JoinAnswer::Refused(error)),
+            GroupRequest::Sync(..) => GroupResponse::Sync(Err(error)),
+            GroupRequest::Heartbeat(..) => GroupResponse::Heartbeat(Some(error)),
+            GroupRequest::Leave(_) => GroupResponse::Leave(Some(error)),
+            GroupRequest::Commit(..) => GroupResponse::Commit(Some(error)),
+            GroupRequest::FetchOffsets(..) => GroupResponse::FetchOffsets(Err(error)),
+        }
+    }
+}

@@ -1,0 +1,509 @@
+//! One partition of `__consumer_offsets` at its leader: the groups that belong to it.
+//!
+//! What is decided takes effect at once for the group's own protocol; offsets are told to others only when their record is
+//! replicated, and so is an answer to who wrote it. Mirrors `GroupCoordinatorShard` and `CoordinatorRuntime`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::cluster::actor::Cx;
+use crate::cluster::assignor::Slot;
+use crate::cluster::event::What;
+use crate::cluster::ids::{ClientId, GroupId};
+use crate::cluster::message::Correlation;
+use crate::cluster::rules::Rule;
+use crate::cluster::settings::{Micros, Settings};
+use crate::log::{Batch, Encoder, Errors, Fingerprint};
+use crate::sorted::SortedMap;
+
+use super::classic::ClassicGroup;
+use super::out::{Out, Then, Write, broker};
+use super::protocol::{GroupRequest, GroupResponse, MemberId, Remembered, Standing};
+use super::record::{Entry, OffsetAndMetadata};
+
+/// A group with its commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its members and their protocol.
+    pub classic: ClassicGroup,
+    /// Its commits, as far as they are replicated.
+    pub offsets: SortedMap<Slot, OffsetAndMetadata>,
+}
+
+/// A write that is not replicated yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pending {
+    /// The offset of its last record.
+    last: i64,
+    /// When it has taken too long, if anybody waits for it.
+    until: Option<Micros>,
+    entries: Vec<Entry>,
+    then: Then,
+}
+
+/// When a shard must be looked at again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deadlines {
+    /// A member's session ends.
+    pub session: Option<Micros>,
+    /// A group has waited long enough.
+    pub rebalance: Option<Micros>,
+    /// A write has taken too long.
+    pub write: Option<Micros>,
+    /// Commits expire.
+    pub expiry: Option<Micros>,
+}
+
+/// A partition's coordinator.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shard {
+    groups: SortedMap<GroupId, Group>,
+    pending: VecDeque<Pending>,
+    /// When the partition was loaded: the looks for expired commits count from here.
+    loaded: Micros,
+    /// What is armed for it; follows from the rest.
+    pub armed: Deadlines,
+}
+
+impl Shard {
+    /// A partition that no group belonged to so far.
+    pub fn new(now: Micros) -> Shard {
+        Shard {
+            loaded: now,
+            ..Shard::default()
+        }
+    }
+
+    /// What the log of the partition says. What is above the high watermark is still to be replicated.
+    pub fn load<'a>(batches: impl Iterator<Item = &'a Batch>, start: i64, watermark: i64, cx: &Cx<'_>) -> Shard {
+        let mut shard = Shard::new(cx.now);
+        for batch in batches.filter(|batch| !batch.is_control()) {
+            let entries = entries(batch, start);
+            if batch.last_offset() < watermark {
+                shard.take_in(&entries, cx);
+                continue;
+            }
+            shard.take_in(
+                &entries
+                    .iter()
+                    .filter(|entry| matches!(entry, Entry::Group(..)))
+                    .cloned()
+                    .collect::<Vec<_>>(),
+                cx,
+            );
+            shard.pending.push_back(Pending {
+                last: batch.last_offset(),
+                until: None,
+                entries,
+                then: Then::Nothing,
+            });
+        }
+        shard
+    }
+
+    /// The group, if it is known.
+    pub fn group(&self, id: GroupId) -> Option<&Group> {
+        self.groups.get(&id)
+    }
+
+    /// All groups.
+    pub fn groups(&self) -> impl Iterator<Item = (GroupId, &Group)> + '_ {
+        self.groups.iter().map(|(id, group)| (*id, group))
+    }
+
+    fn group_mut(&mut self, id: GroupId) -> &mut Group {
+        self.groups.entry(id).or_insert_with(|| Group {
+            classic: ClassicGroup::new(id),
+            offsets: SortedMap::new(),
+        })
+    }
+
+    /// Handles a request of a member, or of somebody who may become one.
+    pub fn serve(&mut self, from: ClientId, id: Correlation, request: GroupRequest, out: &mut Out, cx: &mut Cx<'_>) {
+        let known = self.groups.contains_key(&request.group());
+        match request {
+            GroupRequest::Join(join) => {
+                if !known && !join.member.is_empty() {
+                    let refused = GroupRequest::Join(join).refused(Errors::UnknownMemberId);
+                    return out.reply(from, id, refused);
+                }
+                self.group_mut(join.group).classic.join(from, id, join, out, cx);
+            }
+            GroupRequest::Commit(standing, offsets) => match self.commit(&standing, offsets, cx) {
+                Ok(entries) => out.write(entries, Then::Answer(from, id)),
+                Err(error) => out.reply(from, id, GroupResponse::Commit(Some(error))),
+            },
+            GroupRequest::FetchOffsets(standing, wanted) => {
+                let found = self.remembered(&standing, wanted);
+                out.reply(from, id, GroupResponse::FetchOffsets(Ok(found)));
+            }
+            other if !known => out.reply(from, id, other.refused(Errors::UnknownMemberId)),
+            GroupRequest::Sync(standing, shares) => {
+                let classic = &mut self.group_mut(standing.group).classic;
+                classic.sync(id, from, &standing, shares, out, cx);
+            }
+            GroupRequest::Heartbeat(standing, every) => {
+                let answer = self.group_mut(standing.group).classic.heartbeat(&standing, every, cx);
+                out.reply(from, id, GroupResponse::Heartbeat(answer));
+            }
+            GroupRequest::Leave(standing) => {
+                let answer = self.group_mut(standing.group).classic.leave(&standing, out, cx);
+                out.reply(from, id, GroupResponse::Leave(answer));
+            }
+        }
+    }
+
+    /// What a commit writes.
+    ///
+    /// # Errors
+    /// Who may not commit is told why.
+    pub fn commit(
+        &mut self,
+        standing: &Standing,
+        offsets: Vec<(Slot, i64, Option<i32>)>,
+        cx: &Cx<'_>,
+    ) -> Result<Vec<Entry>, Errors> {
+        if standing.epoch >= 0 && !self.groups.contains_key(&standing.group) {
+            return Err(Errors::IllegalGeneration);
+        }
+        self.group_mut(standing.group).classic.may_commit(standing, cx)?;
+        let name = cx.settings.group(standing.group);
+        let committed_ms = cx.wall_ms();
+        let entry = |(slot, offset, leader_epoch)| {
+            let value = OffsetAndMetadata {
+                offset,
+                leader_epoch,
+                committed_ms,
+            };
+            Entry::Offset(Arc::clone(name), slot, Some(value))
+        };
+        Ok(offsets.into_iter().map(entry).collect())
+    }
+
+    fn remembered(&self, standing: &Standing, wanted: Vec<Slot>) -> Vec<(Slot, Remembered)> {
+        let offsets = self.groups.get(&standing.group).map(|group| &group.offsets);
+        let find = |slot: Slot| {
+            let found = offsets.and_then(|offsets| offsets.get(&slot));
+            let found = found.map(|found| (found.offset, found.leader_epoch));
+            (slot, found)
+        };
+        wanted.into_iter().map(find).collect()
+    }
+
+    /// A write stands in the log up to this offset, and is not replicated yet.
+    pub fn written(&mut self, write: Write, last: i64, cx: &Cx<'_>) {
+        let timeout = cx.settings.broker(broker(cx)).offsets_commit_timeout_ms;
+        let awaited = write.then != Then::Nothing;
+        self.pending.push_back(Pending {
+            last,
+            until: awaited.then(|| cx.now + timeout.max(0) as Micros * 1_000),
+            entries: write.entries,
+            then: write.then,
+        });
+    }
+
+    /// A write could not be appended.
+    pub fn not_written(&mut self, write: Write, error: Errors, out: &mut Out, cx: &mut Cx<'_>) {
+        self.fail(write.then, coordinator_error(error), out, cx);
+    }
+
+    /// Everything below this offset is replicated.
+    pub fn replicated(&mut self, watermark: i64, out: &mut Out, cx: &mut Cx<'_>) {
+        while self.pending.front().is_some_and(|write| write.last < watermark) {
+            let Some(write) = self.pending.pop_front() else { return };
+            let offsets = |entry: &&Entry| matches!(entry, Entry::Offset(..));
+            let entries: Vec<Entry> = write.entries.iter().filter(offsets).cloned().collect();
+            self.take_in(&entries, cx);
+            self.tell_commit(&entries, &write.then, cx);
+            match write.then {
+                Then::Nothing => {}
+                Then::Answer(client, id) => out.reply(client, id, GroupResponse::Commit(None)),
+                Then::Assign {
+                    group,
+                    generation,
+                    shares,
+                } => self.group_mut(group).classic.assigned(generation, &shares, out, cx),
+            }
+        }
+    }
+
+    fn tell_commit(&self, entries: &[Entry], then: &Then, cx: &mut Cx<'_>) {
+        let Some(Entry::Offset(name, ..)) = entries.first() else {
+            return;
+        };
+        let Some(group) = cx.settings.group_named(name) else {
+            return;
+        };
+        let offset = |entry: &Entry| match entry {
+            Entry::Offset(_, slot, value) => {
+                Some((Arc::clone(&slot.topic), slot.partition, value.map(|value| value.offset)))
+            }
+            Entry::Group(..) => None,
+        };
+        let client = match then {
+            Then::Answer(client, _) => Some(*client),
+            _ => None,
+        };
+        let (broker, offsets) = (broker(cx), entries.iter().filter_map(offset).collect());
+        cx.say(Rule::OffsetCommit, || What::OffsetsCommitted {
+            broker,
+            group,
+            client,
+            offsets,
+        });
+    }
+
+    /// Writes that have taken too long: whoever waits is told, and the records stay.
+    pub fn end_writes(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        let now = cx.now;
+        let mut late = Vec::new();
+        for write in &mut self.pending {
+            if write.until.is_some_and(|until| until <= now) {
+                write.until = None;
+                late.push(std::mem::replace(&mut write.then, Then::Nothing));
+            }
+        }
+        for then in late {
+            self.fail(then, Errors::CoordinatorNotAvailable, out, cx);
+        }
+    }
+
+    fn fail(&mut self, then: Then, error: Errors, out: &mut Out, cx: &mut Cx<'_>) {
+        match then {
+            Then::Nothing => {}
+            Then::Answer(client, id) => out.reply(client, id, GroupResponse::Commit(Some(error))),
+            Then::Assign { group, generation, .. } => {
+                self.group_mut(group).classic.not_assigned(generation, error, out, cx);
+            }
+        }
+    }
+
+    /// This broker does not lead the partition any more: whoever waits is sent elsewhere.
+    pub fn resign(&mut self, out: &mut Out) {
+        for write in self.pending.drain(..) {
+            if let Then::Answer(client, id) = write.then {
+                out.reply(client, id, GroupResponse::Commit(Some(Errors::NotCoordinator)));
+            }
+        }
+        for group in self.groups.values_mut() {
+            group.classic.resign(out);
+        }
+    }
+
+    /// A member is not heard any more.
+    pub fn silence(&mut self, group: GroupId, member: &MemberId, now: Micros) {
+        if let Some(group) = self.groups.get_mut(&group) {
+            group.classic.silence(member, now);
+        }
+    }
+
+    /// Sessions have ended.
+    pub fn end_sessions(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        let now = cx.now;
+        let due = |group: &&mut Group| group.classic.session_due().is_some_and(|due| due <= now);
+        for group in self.groups.values_mut().filter(due) {
+            group.classic.end_sessions(out, cx);
+        }
+    }
+
+    /// Groups have waited long enough.
+    pub fn end_waits(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        let now = cx.now;
+        let due = |group: &&mut Group| group.classic.rebalance_due().is_some_and(|due| due <= now);
+        for group in self.groups.values_mut().filter(due) {
+            group.classic.end_wait(out, cx);
+        }
+    }
+
+    /// Removes commits that have expired, and groups that nothing is left of.
+    pub fn expire(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+        if !cx.holds(Rule::OffsetsExpire) {
+            return;
+        }
+        let (now_ms, retention) = (cx.wall_ms(), retention_ms(cx));
+        for (id, group) in &self.groups {
+            let name = cx.settings.group(*id);
+            let expired = group
+                .offsets
+                .iter()
+                .filter(|(_, value)| group.ages_from(value).is_some_and(|from| now_ms - from >= retention));
+            let mut entries: Vec<Entry> = expired
+                .map(|(slot, _)| Entry::Offset(Arc::clone(name), slot.clone(), None))
+                .collect();
+            if entries.is_empty() {
+                continue;
+            }
+            let (broker, group_id, gone) = (broker(cx), *id, entries.len() as u32);
+            cx.say(Rule::OffsetsExpire, || What::OffsetsExpired {
+                broker,
+                group: group_id,
+                partitions: gone,
+            });
+            if entries.len() == group.offsets.len() {
+                entries.push(Entry::Group(Arc::clone(name), None));
+            }
+            out.write(entries, Then::Nothing);
+        }
+        self.groups
+            .retain(|_, group| !(group.classic.is_idle() && group.offsets.is_empty()));
+    }
+
+    /// Topics were deleted, and the commits in them with them.
+    pub fn forget_topics(&mut self, topics: &[Arc<str>], out: &mut Out, cx: &Cx<'_>) {
+        for (id, group) in &self.groups {
+            let name = cx.settings.group(*id);
+            let gone = group.offsets.keys().filter(|slot| topics.contains(&slot.topic));
+            let entries: Vec<Entry> = gone
+                .map(|slot| Entry::Offset(Arc::clone(name), slot.clone(), None))
+                .collect();
+            if !entries.is_empty() {
+                out.write(entries, Then::Nothing);
+            }
+        }
+    }
+
+    /// Takes in what is written.
+    fn take_in(&mut self, entries: &[Entry], cx: &Cx<'_>) {
+        for entry in entries {
+            let (Entry::Offset(name, ..) | Entry::Group(name, _)) = entry;
+            let Some(id) = cx.settings.group_named(name) else {
+                continue;
+            };
+            match entry {
+                Entry::Offset(_, slot, Some(value)) => {
+                    self.group_mut(id).offsets.insert(slot.clone(), *value);
+                }
+                Entry::Offset(_, slot, None) => {
+                    if let Some(group) = self.groups.get_mut(&id) {
+                        group.offsets.remove(slot);
+                    }
+                }
+                Entry::Group(_, Some(stored)) => {
+                    self.group_mut(id).classic = ClassicGroup::load(id, stored, cx);
+                }
+                Entry::Group(_, None) => {
+                    self.groups.remove(&id);
+                }
+            }
+        }
+    }
+
+    /// When it must be looked at again.
+    pub fn deadlines(&self, cx: &Cx<'_>) -> Deadlines {
+        let groups = || self.groups.values();
+        Deadlines {
+            session: groups().filter_map(|group| group.classic.session_due()).min(),
+            rebalance: groups().filter_map(|group| group.classic.rebalance_due()).min(),
+            write: self.pending.iter().filter_map(|write| write.until).min(),
+            expiry: self.expiry(cx),
+        }
+    }
+
+    /// The first look that will find expired commits.
+    fn expiry(&self, cx: &Cx<'_>) -> Option<Micros> {
+        let retention = retention_ms(cx);
+        let every = cx
+            .settings
+            .broker(broker(cx))
+            .offsets_retention_check_interval_ms
+            .max(1) as Micros
+            * 1_000;
+        let from = |group: &Group| group.offsets.values().filter_map(|value| group.ages_from(value)).min();
+        let oldest = self.groups.values().filter_map(from).min()?;
+        let expires = virtual_time(oldest.saturating_add(retention), cx.settings).max(self.loaded + every);
+        let ticks = (expires - self.loaded).div_ceil(every);
+        let due = self.loaded + ticks * every;
+        // A look that is due now has just been taken.
+        Some(if due <= cx.now {
+            self.loaded + ((cx.now - self.loaded) / every + 1) * every
+        } else {
+            due
+        })
+    }
+
+    /// Adds what depends on the clock to a canonical encoding, relative to now.
+    pub fn encode_times(&self, now: Micros, encoder: &mut Encoder) {
+        for group in self.groups.values() {
+            group.classic.encode_times(now, encoder);
+        }
+        for write in &self.pending {
+            encoder.option(write.until, |encoder, until| encoder.u64(until.saturating_sub(now)));
+        }
+    }
+}
+
+impl Group {
+    /// Since when a commit ages: since the group has no members; without a member ever, since it was made.
+    fn ages_from(&self, value: &OffsetAndMetadata) -> Option<i64> {
+        let empty = self.classic.is_empty();
+        empty.then(|| self.classic.empty_since().unwrap_or(value.committed_ms))
+    }
+}
+
+impl Fingerprint for Shard {
+    fn fingerprint(&self, encoder: &mut Encoder) {
+        encoder.len(self.groups.len());
+        for (id, group) in &self.groups {
+            encoder.u16(id.0);
+            group.classic.encode(encoder);
+            encoder.len(group.offsets.len());
+            for (slot, value) in &group.offsets {
+                encoder.str(&slot.topic);
+                encoder.u32(slot.partition);
+                encoder.i64(value.offset);
+                encoder.option(value.leader_epoch, Encoder::i32);
+                encoder.i64(value.committed_ms);
+            }
+        }
+        encoder.len(self.pending.len());
+        for write in &self.pending {
+            encoder.i64(write.last);
+            encoder.str(&format!("{:?}", write.entries));
+            match &write.then {
+                Then::Nothing => encoder.u8(0),
+                Then::Answer(client, _) => {
+                    encoder.u8(1);
+                    encoder.u16(client.0);
+                }
+                Then::Assign { group, generation, .. } => {
+                    encoder.u8(2);
+                    encoder.u16(group.0);
+                    encoder.i32(*generation);
+                }
+            }
+        }
+    }
+}
+
+/// What the records of a batch say, from an offset on.
+fn entries(batch: &Batch, start: i64) -> Vec<Entry> {
+    let records = batch.records().filter(|record| record.offset >= start);
+    records
+        .filter_map(|record| Entry::parse(record.key?, record.value))
+        .collect()
+}
+
+fn retention_ms(cx: &Cx<'_>) -> i64 {
+    cx.settings
+        .broker(broker(cx))
+        .offsets_retention_minutes
+        .saturating_mul(60_000)
+}
+
+/// The virtual time of a wall clock; what lies before the start is the start.
+fn virtual_time(ms: i64, settings: &Settings) -> Micros {
+    Micros::try_from(ms.saturating_sub(settings.clock_ms))
+        .unwrap_or(0)
+        .saturating_mul(1_000)
+}
+
+/// What an error of the log means to a member.
+fn coordinator_error(error: Errors) -> Errors {
+    match error {
+        Errors::NotLeaderOrFollower | Errors::KafkaStorageError => Errors::NotCoordinator,
+        Errors::UnknownTopicOrPartition | Errors::NotEnoughReplicas | Errors::RequestTimedOut => {
+            Errors::CoordinatorNotAvailable
+        }
+        other => other,
+    }
+}
