@@ -199,3 +199,109 @@ fn the_state_before_a_line_can_be_seen() {
          1 files, 0 expectations, 0 failed\n"
     );
 }
+
+/// A folder that is gone when the test is.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("highwater-{name}-{}", std::process::id())))
+    }
+
+    /// The paths of all files, told from the folder.
+    fn files(&self) -> Vec<String> {
+        fn collect(folder: &std::path::Path, root: &std::path::Path, found: &mut Vec<String>) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    collect(&path, root, found);
+                } else {
+                    found.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+                }
+            }
+        }
+        let mut found = Vec::new();
+        collect(&self.0, &self.0, &mut found);
+        found.sort();
+        found
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_brokers_files_become_real_ones() {
+    let scratch = Scratch::new("files");
+    let arguments = Arguments {
+        write_to: Some(scratch.0.clone()),
+        files: vec!["-".to_string()],
+        ..Arguments::default()
+    };
+    let (status, out, err) = highwater(arguments.clone(), LOST);
+    assert_eq!((status, err.as_str()), (Status::Holds, ""));
+    assert!(
+        out.contains(&format!("wrote 27 files to {}\n", scratch.0.display())),
+        "{out}"
+    );
+    let of_a_broker = |broker: u32| {
+        let files = [
+            "log-start-offset-checkpoint",
+            "meta.properties",
+            "payments-0/00000000000000000000.index",
+            "payments-0/00000000000000000000.log",
+            "payments-0/00000000000000000000.timeindex",
+            "payments-0/leader-epoch-checkpoint",
+            "payments-0/partition.metadata",
+            "recovery-point-offset-checkpoint",
+            "replication-offset-checkpoint",
+        ];
+        files.map(|file| format!("broker-{broker}/{file}"))
+    };
+    assert_eq!(scratch.files(), (1..=3).flat_map(of_a_broker).collect::<Vec<_>>());
+    let dumped = |path: &str| {
+        let arguments = highwater::cli::dump::Arguments {
+            print_data_log: true,
+            paths: vec![scratch.0.join(path)],
+            ..Default::default()
+        };
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let status = highwater::cli::dump::run(&arguments, &mut out, &mut err).unwrap();
+        assert_eq!(
+            status,
+            highwater::cli::dump::Status::Sound,
+            "{}",
+            String::from_utf8_lossy(&err)
+        );
+        String::from_utf8(out).unwrap()
+    };
+    // The record that only the leader had lies in its file; the others have none.
+    assert!(dumped("broker-1/payments-0").contains(" payload: 100\n"));
+    assert!(!dumped("broker-2").contains("payload"));
+    // What has been written is not written over.
+    let (status, _, err) = highwater(arguments, LOST);
+    let expected = format!(
+        "--files: {} is not empty; name a folder that is, or one that does not exist yet\n",
+        scratch.0.display()
+    );
+    assert_eq!((status, err), (Status::Malformed, expected));
+}
+
+#[test]
+fn a_folder_is_for_one_scenario() {
+    let scratch = Scratch::new("two");
+    let arguments = Arguments {
+        write_to: Some(scratch.0.clone()),
+        files: vec!["a".to_string(), "b".to_string()],
+        ..Arguments::default()
+    };
+    let expected = "--files: 2 scenarios cannot share a folder; run one at a time\n";
+    assert_eq!(
+        highwater(arguments, ""),
+        (Status::Malformed, String::new(), expected.to_string())
+    );
+    assert!(!scratch.0.exists());
+}

@@ -5,6 +5,7 @@
 
 pub mod conform;
 pub mod dump;
+mod files;
 pub mod run;
 mod state;
 
@@ -69,7 +70,9 @@ Example: an acknowledged record is lost
 
   $ highwater run lost.txt
   ok lost.txt (1 expectations)
-  1 files, 1 expectations, 0 failed";
+  1 files, 1 expectations, 0 failed
+
+  $ highwater run lost.txt --files disks && highwater dump --print-data-log disks/broker-1/payments-0";
 
 const CONFORM_EXAMPLE: &str = "\
 Example:

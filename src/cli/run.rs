@@ -1,15 +1,16 @@
 //! `highwater run FILE…`: runs scenarios.
 //!
 //! One line a file; under it what failed, with its place; at the end the totals. With `--trace` every event, with `--json`
-//! all of it as JSON Lines, with `--until` the state before a line. Deliberately absent: the running itself
+//! all of it as JSON Lines, with `--until` the state before a line, with `--files` the brokers' files. Deliberately absent: the running itself
 //! ([`crate::scenario::run`]).
 
-use super::state;
+use super::{files, state};
 use crate::cluster::{Event, World};
 use crate::scenario::{Failure, Run, parse, trace};
 use serde_json::{Value as Json, json};
 use std::fs;
 use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What `highwater run` is told.
@@ -24,6 +25,10 @@ pub struct Arguments {
     /// Stops before this line and prints the state of the world.
     #[arg(long, value_name = "LINE")]
     pub until: Option<u32>,
+    /// Writes every broker's data directory, as it is at the end, to real files under this folder: broker-1/payments-0/…
+    /// It must be empty or not exist yet.
+    #[arg(long = "files", value_name = "DIR")]
+    pub write_to: Option<PathBuf>,
     /// Scenarios; - is the standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
@@ -50,6 +55,10 @@ pub fn run(
     out: &mut impl Write,
     err: &mut impl Write,
 ) -> io::Result<Status> {
+    if let Some(refused) = refusal(arguments) {
+        writeln!(err, "--files: {refused}")?;
+        return Ok(Status::Malformed);
+    }
     let mut totals = Totals::default();
     for file in &arguments.files {
         let status = one(file, arguments, input, &mut totals, out, err)?;
@@ -66,6 +75,17 @@ pub fn run(
         writeln!(out, "{files} files, {expectations} expectations, {failed} failed")?;
     }
     Ok(totals.status.unwrap_or(Status::Holds))
+}
+
+/// Why the folder for real files cannot be used.
+fn refusal(arguments: &Arguments) -> Option<String> {
+    let folder = arguments.write_to.as_deref()?;
+    match arguments.files.len() {
+        1 => files::prepare(folder).err().map(|refused| refused.to_string()),
+        scenarios => Some(format!(
+            "{scenarios} scenarios cannot share a folder; run one at a time"
+        )),
+    }
 }
 
 #[derive(Default)]
@@ -127,6 +147,29 @@ fn one(
     result(file, &report.failures, report.expectations, status, arguments, out)?;
     if arguments.until.is_some() {
         state::print(&run.world, arguments.json, out)?;
+    }
+    match &arguments.write_to {
+        Some(folder) => write_files(&run.world, folder, arguments.json, status, out, err),
+        None => Ok(status),
+    }
+}
+
+/// Writes the data directories, and how that went.
+fn write_files(
+    world: &World,
+    folder: &Path,
+    as_json: bool,
+    status: Status,
+    out: &mut impl Write,
+    err: &mut impl Write,
+) -> io::Result<Status> {
+    match files::write(world, folder) {
+        Ok(written) if as_json => writeln!(out, "{}", json!({ "written": written, "folder": folder }))?,
+        Ok(written) => writeln!(out, "wrote {written} files to {}", folder.display())?,
+        Err(refused) => {
+            writeln!(err, "--files: {refused}")?;
+            return Ok(Status::Malformed);
+        }
     }
     Ok(status)
 }

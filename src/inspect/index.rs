@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::log::{BatchHeader, Entry, File, Malformed, OffsetEntry, OffsetIndex, TimeEntry};
+use crate::log::{BatchHeader, Entry, Extent, File, Malformed, OffsetEntry, OffsetIndex, TimeEntry};
 
 use super::codec::Closed;
 use super::damage::{Damage, Fault};
@@ -202,7 +202,7 @@ impl<S: Source> LogOfIndex<S> {
     pub fn new(log: S, index: &[u8], base: i64) -> Self {
         Self {
             scan: Scan::new(log),
-            index: OffsetIndex::open(base, &File::from_bytes(index, 0)),
+            index: OffsetIndex::open(base, &file_of(index)),
             sound: None,
             astray: None,
         }
@@ -273,6 +273,14 @@ impl<S: Source> LogOfIndex<S> {
             Err(_) => None,
         })
     }
+}
+
+/// The file of an index, with the room that was made in advance as a number.
+fn file_of(index: &[u8]) -> File {
+    let written = index.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let (written, zeros) = index.split_at(written);
+    let extents = vec![Extent::Bytes(written.into()), Extent::Zeros(zeros.len() as u64)];
+    File::new(extents, None, 0)
 }
 
 /// What an entry of a time index leads to.
