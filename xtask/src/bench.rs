@@ -19,7 +19,7 @@ pub fn run() -> Result<ExitCode> {
     let browser = tools::browser()?;
     let mut table = Table::default();
 
-    table.gather(&mut workspace.cargo(&["bench", "--locked", "--bench", "engine"]))?;
+    table.gather(&mut workspace.cargo(&["bench", "--locked", "--bench", "engine", "--bench", "dump"]))?;
 
     page::add_target(&workspace)?;
     tools::wasm_bindgen(&workspace)?;

@@ -5,6 +5,8 @@
 
 mod bench;
 mod dist;
+mod fuzz;
+mod kafka;
 mod page;
 mod serve;
 mod server;
@@ -58,6 +60,19 @@ fn command() -> Command {
                 ),
         )
         .subcommand(
+            Command::new("fuzz")
+                .about("Feeds every parser with bytes of any kind, with libFuzzer where a nightly compiler is")
+                .after_help("Example:\n  cargo xtask fuzz --seconds 60")
+                .arg(
+                    Arg::new("seconds")
+                        .long("seconds")
+                        .value_name("N")
+                        .value_parser(value_parser!(u64).range(1..))
+                        .default_value("30")
+                        .help("How long, for each parser"),
+                ),
+        )
+        .subcommand(
             Command::new("bench")
                 .about("Measures the engine and the page, and prints a table of the figures and their budgets"),
         )
@@ -79,6 +94,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             let wanted = |part: &Part| only.is_empty() || only.iter().any(|name| *name == part.name());
             test::run(&Part::ALL.into_iter().filter(wanted).collect())
         }
+        Some(("fuzz", options)) => fuzz::run(*options.get_one::<u64>("seconds").expect("the time has a default")),
         Some(("bench", _)) => bench::run(),
         _ => unreachable!("clap lets nothing else through"),
     }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::dist::{self, Compression};
+use crate::kafka;
 use crate::page::{self, Kind};
 use crate::server::{self, Reload, Site};
 use crate::tools::{self, Browser, Chromium};
@@ -23,19 +24,22 @@ pub enum Part {
     Native,
     /// The engine in a browser.
     Wasm,
+    /// Our files against a real Kafka's tools and log loader.
+    Kafka,
     /// The page in a browser.
     Page,
 }
 
 impl Part {
     /// Every part, in the order of running.
-    pub const ALL: [Part; 3] = [Part::Native, Part::Wasm, Part::Page];
+    pub const ALL: [Part; 4] = [Part::Native, Part::Wasm, Part::Kafka, Part::Page];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Part::Native => "native",
             Part::Wasm => "wasm",
+            Part::Kafka => "kafka",
             Part::Page => "page",
         }
     }
@@ -89,6 +93,7 @@ pub fn run(parts: &BTreeSet<Part>) -> Result<ExitCode> {
         let outcome = match part {
             Part::Native => run.native(),
             Part::Wasm => run.wasm(),
+            Part::Kafka => run.kafka(),
             Part::Page => run.page(),
         };
         // What a part needs and does not get is a failure of that part.
@@ -155,6 +160,33 @@ impl Run {
         let mut command = tools::wasm_tests(&self.workspace, &browser)?;
         command.arg("--locked");
         self.tests("tests in a browser", &mut command)
+    }
+
+    fn kafka(&mut self) -> Result<()> {
+        let class_path = match kafka::class_path(&self.workspace)? {
+            Ok(class_path) => class_path,
+            Err(missing) => {
+                eprintln!("» Leaving out the comparison with a real Kafka: {missing}");
+                self.outcomes.push(Outcome {
+                    name: format!("a real Kafka: skipped, {missing}"),
+                    counts: Counts::default(),
+                    took: Duration::ZERO,
+                });
+                return Ok(());
+            }
+        };
+        let mut command = self.workspace.cargo(&[
+            "test",
+            "--locked",
+            "--package",
+            "highwater",
+            "--test",
+            "kafka",
+            "--",
+            "--ignored",
+        ]);
+        command.env("HIGHWATER_KAFKA", class_path);
+        self.tests("a real Kafka", &mut command)
     }
 
     fn page(&mut self) -> Result<()> {

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::{self, Workspace, ask, step};
 
 const WASM_PACK: &str = "0.15.1";
+const CARGO_FUZZ: &str = "0.13.1";
 
 const CHROMIUM_NAMES: [&str; 5] = [
     "chromium",
@@ -218,6 +219,14 @@ pub fn wasm_pack(workspace: &Workspace) -> Result<()> {
         return Ok(());
     }
     install(workspace, "wasm-pack", "wasm-pack", WASM_PACK, &[])
+}
+
+/// Makes sure that cargo-fuzz can be run.
+pub fn cargo_fuzz(workspace: &Workspace) -> Result<()> {
+    if on_path("cargo-fuzz").is_some() {
+        return Ok(());
+    }
+    install(workspace, "cargo-fuzz", "cargo-fuzz", CARGO_FUZZ, &[])
 }
 
 fn install(workspace: &Workspace, program: &str, package: &str, version: &str, options: &[&str]) -> Result<()> {

@@ -1,7 +1,8 @@
 //! What stands in a recording: its header, its operations.
 
 use crate::sorted::SortedMap;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 #[derive(Deserialize)]
@@ -132,11 +133,24 @@ pub(super) enum Op {
     },
 }
 
+/// More than any recording needs. A number in a text must not ask for memory.
+const LONGEST_VALUE: usize = 16 << 20;
+
+fn value_length<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    match Option::deserialize(deserializer)? {
+        Some(length) if length > LONGEST_VALUE => Err(D::Error::custom(format!(
+            "valueLen is {length}, and at most {LONGEST_VALUE} is replayed"
+        ))),
+        length => Ok(length),
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OpRecord {
     pub(super) key: Option<String>,
     pub(super) value: Option<String>,
+    #[serde(default, deserialize_with = "value_length")]
     pub(super) value_len: Option<usize>,
     pub(super) ts: i64,
     #[serde(default)]

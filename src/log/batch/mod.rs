@@ -461,7 +461,7 @@ impl<'a> Iterator for RecordIter<'a> {
 /// A sequence further on, which wraps after 2147483647 to 0 (`DefaultRecordBatch.incrementSequence`).
 pub fn increment_sequence(sequence: i32, increment: i32) -> i32 {
     if sequence > i32::MAX.wrapping_sub(increment) {
-        increment.wrapping_sub(i32::MAX - sequence).wrapping_sub(1)
+        increment.wrapping_sub(i32::MAX.wrapping_sub(sequence)).wrapping_sub(1)
     } else {
         sequence.wrapping_add(increment)
     }
