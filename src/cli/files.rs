@@ -98,6 +98,11 @@ fn directory_files(world: &World, broker: &Broker) -> Vec<(&'static str, File)> 
     for of in [OffsetsOf::RecoveryPoint, OffsetsOf::LogStart, OffsetsOf::HighWatermark] {
         files.push((of.file_name(), text(&write_offsets(&offsets(world, broker, of)))));
     }
+    // The first cleaning makes it.
+    let cleaned = offsets(world, broker, OffsetsOf::Cleaner);
+    if !cleaned.is_empty() {
+        files.push((OffsetsOf::Cleaner.file_name(), text(&write_offsets(&cleaned))));
+    }
     if let (None, Some(epoch)) = (broker.process(), host.clean) {
         let marker = serde_json::json!({ "version": 0, "brokerEpoch": epoch });
         files.push((CLEAN_SHUTDOWN, text(&marker.to_string())));
@@ -113,7 +118,7 @@ fn offsets(world: &World, broker: &Broker, of: OffsetsOf) -> Vec<OffsetEntryLine
             OffsetsOf::RecoveryPoint => Some(checkpoints.recovery_point),
             OffsetsOf::HighWatermark => Some(checkpoints.high_watermark),
             OffsetsOf::LogStart => Some(checkpoints.log_start).filter(|start| *start > 0),
-            OffsetsOf::Cleaner => None,
+            OffsetsOf::Cleaner => checkpoints.cleaner,
         }?;
         let name = world.partition_name(tp);
         let (topic, _) = name.rsplit_once('-')?;
