@@ -96,8 +96,11 @@
     const resume = read();
     // The mark of the earlier crash still stands: the page has not come as far as its last good step.
     const again = resume !== null && typeof resume.crashed === 'string';
-    const kept = resume !== null && write({ ...resume, crashed: message });
+    const marked = resume && { ...resume, crashed: message };
+    const kept = marked !== null && write(marked);
     if (again || !kept) return showNotice({ message, resume }, 'stopped');
+    // A timer of the dead instance may still fire, and write as if nothing had happened.
+    window.addEventListener('pagehide', () => write(marked));
     // Not at once: the panic is still on the stack, and its hook may want to log.
     setTimeout(() => location.reload());
   };

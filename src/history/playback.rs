@@ -261,11 +261,29 @@ impl Playback {
 
     /// The run up to the present position as a scenario: replayed from the beginning it leads to the same state.
     pub fn to_script(&self) -> Script {
-        let position = self.history.position();
+        self.script_of(self.history.position())
+    }
+
+    /// As [`to_script`](Self::to_script), without the [last steps beyond the script](Self::steps_beyond).
+    pub fn to_script_until_beyond(&self) -> Script {
+        self.script_of(self.history.position() - self.steps_beyond())
+    }
+
+    /// How many of the latest steps are time that went on behind the script's end, with no act since.
+    pub fn steps_beyond(&self) -> usize {
+        let done = &self.origins[..self.history.position().min(self.origins.len())];
+        done.iter()
+            .rev()
+            .take_while(|origin| **origin == Origin::Beyond)
+            .count()
+    }
+
+    /// The first so many inputs as a scenario.
+    fn script_of(&self, inputs: usize) -> Script {
         let mut printer = Printer::new(self);
         let mut at = 0;
-        while let Some(origin) = self.origins.get(at).filter(|_| at < position) {
-            let same = self.origins[at..position].iter().take_while(|other| *other == origin);
+        while let Some(origin) = self.origins.get(at).filter(|_| at < inputs) {
+            let same = self.origins[at..inputs].iter().take_while(|other| *other == origin);
             let end = at + same.count();
             printer.group(origin, at, end);
             at = end;

@@ -11,6 +11,7 @@ pub mod blocks;
 pub mod compile;
 pub mod fault;
 pub mod front;
+pub mod glossary;
 pub mod library;
 pub mod markdown;
 pub mod misconception;

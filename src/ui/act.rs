@@ -113,7 +113,7 @@ pub enum Act {
     Answer(Given),
     /// Plays to the lesson's next stop.
     Next,
-    /// Shows something in the inspector; `None` clears it.
+    /// Shows something in the inspector, or clears it when it is shown already; `None` clears it in any case.
     Inspect(Option<Subject>),
     /// Opens a lesson file of somebody's own: its name and its text.
     OpenLesson(String, String),

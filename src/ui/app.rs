@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
-use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent};
 use yew::prelude::*;
@@ -22,11 +21,12 @@ use super::inspector::InspectorPane;
 use super::keys::{self, Asked};
 use super::knobs::Knobs;
 use super::lessons::{Lessons, broken, coming};
-use super::page::{Kept, Notice, Page, Place, Way};
+use super::page::{Notice, OWN, Page, Place, Way};
 use super::panel;
 use super::scene::{Frame, Motion, Scene};
 use super::session::Session;
 use super::stores;
+use super::terms::Words;
 use super::transport::Transport;
 use super::view::panels::thin;
 use super::view::stage::{Stage, Window};
@@ -51,7 +51,10 @@ pub fn App() -> Html {
     let dialog = use_state(|| None::<Dialog>);
     let waits = use_mut_ref(|| false);
     let track = use_node_ref();
-    let columns = use_state(|| 10_i64);
+    let room = use_state(|| Room {
+        columns: 10,
+        narrow: false,
+    });
 
     let act = {
         let (page, update) = (page.clone(), update.clone());
@@ -59,6 +62,10 @@ pub fn App() -> Html {
             let closes = matches!(act, Act::Close | Act::Fault(..))
                 .then(|| page.borrow().menu)
                 .flatten();
+            // A file of somebody's own has no address, but it stands at another place than the list.
+            if matches!(act, Act::OpenLesson(..)) {
+                browser::name_place(OWN);
+            }
             page.borrow_mut().perform(act);
             if let Some(broker) = closes {
                 keys::focus(&format!("faults-{broker}"));
@@ -86,7 +93,7 @@ pub fn App() -> Html {
     }
     use_keys(act.clone(), dialog.clone(), waits, settings.keys);
     let shown = page.borrow().session.is_some();
-    use_width(track.clone(), columns.clone(), page.borrow().zoom, shown);
+    use_width(track.clone(), room.clone(), page.borrow().zoom, shown);
 
     let open = |which: Dialog| {
         let dialog = dialog.clone();
@@ -101,7 +108,7 @@ pub fn App() -> Html {
         <div class="page">
             <a class="skip" href="#main" onclick={Callback::from(|event: MouseEvent| { event.prevent_default(); keys::focus("main"); })}>{ "To the cluster" }</a>
             { header(&state.place, open(Dialog::Settings), open(Dialog::Help)) }
-            { body(&state, &act, *columns, settings.is_still(), track) }
+            { body(&state, &act, *room, settings.is_still(), track) }
             if let Some(which) = *dialog {
                 { match which {
                     Dialog::Help => html! { <Sheet title="Keys" close={close}>{ help() }</Sheet> },
@@ -129,20 +136,11 @@ fn begin() -> Page {
     if let Some(first) = damages.first() {
         page.notice = Some(Notice::Said(first.as_str().into()));
     }
-    if let Some(kept) = browser::crashed_run().and_then(|text| serde_json::from_str::<Value>(&text).ok()) {
-        let scenario = kept["scenario"].as_str().unwrap_or_default();
-        let position = kept["position"].as_u64().unwrap_or_default() as usize;
-        let number = |name: &str| kept[name].as_u64().map(|number| number as usize);
-        let killed = number("killed")
-            .zip(number("killedWho"))
-            .map(|(at, who)| (at, who as u16));
-        let stops = serde_json::from_value(kept["stops"].clone()).unwrap_or_default();
-        page.resume(Kept {
-            scenario: scenario.to_string(),
-            position,
-            killed,
-            stops,
-        });
+    if let Some(kept) = browser::crashed_run() {
+        match serde_json::from_str(&kept) {
+            Ok(kept) => page.resume(kept),
+            Err(error) => page.cannot_resume(&error.to_string()),
+        }
     }
     page
 }
@@ -151,24 +149,12 @@ fn begin() -> Page {
 fn keep(page: &Rc<RefCell<Page>>) {
     let page = page.borrow();
     browser::keep(browser::PROGRESS, &page.progress.to_text());
-    let Some(session) = &page.session else { return };
-    let killed = match &page.place {
-        Place::Landing(landing) => landing.killed,
-        _ => None,
-    };
-    let stops = match &page.place {
-        Place::Lesson(reading) => reading.stops_reached(),
-        _ => Vec::new(),
-    };
-    let run = json!({
-        "scenario": session.scenario(),
-        "step": session.step_number(),
-        "position": session.position(),
-        "killed": killed.map(|(at, _)| at),
-        "killedWho": killed.map(|(_, who)| who),
-        "stops": stops,
-    });
-    browser::keep_run(&run.to_string());
+    if page.playing && page.is_long() {
+        return;
+    }
+    if let Some(text) = page.kept().and_then(|kept| serde_json::to_string(&kept).ok()) {
+        browser::keep_run(&text);
+    }
 }
 
 fn header(place: &Place, settings: Callback<MouseEvent>, help: Callback<MouseEvent>) -> Html {
@@ -184,7 +170,7 @@ fn header(place: &Place, settings: Callback<MouseEvent>, help: Callback<MouseEve
     }
 }
 
-fn body(page: &Page, act: &Callback<Act>, columns: i64, still: bool, track: NodeRef) -> Html {
+fn body(page: &Page, act: &Callback<Act>, room: Room, still: bool, track: NodeRef) -> Html {
     match (&page.place, &page.session) {
         (Place::Lessons, _) => {
             html! { <>{ notice(page, act) }<Lessons progress={page.progress.clone()} act={act.clone()}/></> }
@@ -193,17 +179,17 @@ fn body(page: &Page, act: &Callback<Act>, columns: i64, still: bool, track: Node
         (Place::Broken { slug, faults }, _) => broken(slug, faults),
         (Place::Stores(reading, stores), _) => stores::view::lesson(page, reading, stores, notice(page, act), act),
         (Place::Landing(_) | Place::Lesson(_), None) => html! {},
-        (Place::Landing(_) | Place::Lesson(_), Some(session)) => cluster(page, session, act, columns, still, track),
+        (Place::Landing(_) | Place::Lesson(_), Some(session)) => cluster(page, session, act, room, still, track),
     }
 }
 
-fn cluster(page: &Page, session: &Session, act: &Callback<Act>, columns: i64, still: bool, track: NodeRef) -> Html {
+fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, still: bool, track: NodeRef) -> Html {
     let look = session.look();
     let step = session.step_number();
     let window = Window::place(
         look.first_offset(),
         look.last_offset() + lanes::waiting(&look),
-        columns,
+        room.columns,
         page.window,
     );
     let stage = Rc::new(Stage {
@@ -243,19 +229,25 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, columns: i64, st
     let spoken: Rc<str> = format!("Step {step} of {}, {now}. {caption}", session.steps()).into();
     let quiet = page.playing && period < 1_000;
     let partition = session.partition();
+    let refused = page.refused.as_ref();
+    let refused = refused.map(|(name, why)| (AttrValue::from(*name), AttrValue::from(why.to_string())));
+    // Where there is little room, the cluster comes before what can be set.
+    let settled = html! { <Settled knobs={Rc::new(knobs::knobs(&look, session.begun()))} {refused} can_produce={session.can_produce()} act={act.clone()}/> };
+    let detail = room.narrow.then(|| in_detail(page, &stage)).flatten();
     html! {
         <>
             <aside class="left" aria-label={if reading.is_some() { "Lesson" } else { "Start" }}>
                 { left(page, session, reading, act) }
-                <Settled knobs={Rc::new(knobs::knobs(&look, session.begun()))} refused={page.refused.as_ref().map(|(name, why)| (AttrValue::from(*name), AttrValue::from(why.to_string())))} can_produce={session.can_produce()} act={act.clone()}/>
+                if !room.narrow { { settled.clone() } }
             </aside>
             <div class="middle">
                 <main class="mid" id="main" tabindex="-1">
                     { notice(page, act) }
-                    <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p>{ caption.clone() }</p></div>
-                    <Scene stage={stage.clone()} partitions={Rc::new(wire::partitions(&look))} partition={(partition.topic.0, partition.partition)} zoom={page.zoom} {motion} {frame} step={page.version as usize} {track}/>
+                    <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p><Words text={caption.clone()}/></p></div>
+                    <Scene stage={stage.clone()} partitions={Rc::new(wire::partitions(&look))} partition={(partition.topic.0, partition.partition)} {detail} zoom={page.zoom} {motion} {frame} step={page.version as usize} {track}/>
                 </main>
                 <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}/>
+                if room.narrow { <aside class="left after" aria-label="Settings of the cluster">{ settled }</aside> }
             </div>
             <footer class="foot">
                 <Transport {step} steps={session.steps()} time={Rc::<str>::from(now)} spoken={spoken.clone()} playing={page.playing} can_go_on={session.can_go_on()} {speed} marks={Rc::new(thin(&marks, session.steps()))} act={act.clone()}/>
@@ -269,6 +261,13 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, columns: i64, st
     }
 }
 
+/// The broker that is shown whole: the one that was looked at last, or else the leader, or else the first.
+fn in_detail(page: &Page, stage: &Stage) -> Option<u16> {
+    let exists = |id: &u16| stage.brokers.iter().any(|row| row.id == *id);
+    let first = || stage.brokers.first().map(|row| row.id);
+    page.detail.or(stage.controller.leader).filter(exists).or_else(first)
+}
+
 /// What stands in the caption's place while nothing has happened.
 fn at_rest(reading: Option<&Reading>) -> &'static str {
     match reading {
@@ -279,7 +278,7 @@ fn at_rest(reading: Option<&Reading>) -> &'static str {
 
 fn left(page: &Page, session: &Session, reading: Option<&Reading>, act: &Callback<Act>) -> Html {
     match (&page.place, reading) {
-        (Place::Landing(landing), _) => panel::landing(landing, session, act),
+        (Place::Landing(landing), _) => panel::landing(landing, session, page.selected, act),
         (_, Some(reading)) => panel::lesson(reading, session, page.playing, &page.picked, act),
         _ => html! {},
     }
@@ -343,7 +342,7 @@ fn drawers(page: &Page, session: &Session, stage: &Rc<Stage>, act: &Callback<Act
         Some(Drawer::Events) => events(session),
         _ => Vec::new(),
     };
-    html! { <Drawers open={page.drawer} ledger={Rc::new(table)} events={Rc::new(events)} stage={stage.clone()} step={session.step_number()} act={act.clone()}/> }
+    html! { <Drawers open={page.drawer} ledger={Rc::new(table)} events={Rc::new(events)} stage={stage.clone()} step={session.step_number()} selected={page.selected} act={act.clone()}/> }
 }
 
 /// The events of the latest steps, the latest first.
@@ -480,11 +479,20 @@ fn use_keys(
     });
 }
 
-/// How many columns there is room for.
+/// What there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Room {
+    /// Columns of records.
+    columns: i64,
+    /// Whether there is room for one broker only.
+    narrow: bool,
+}
+
+/// Measures what there is room for.
 #[hook]
-fn use_width(track: NodeRef, columns: UseStateHandle<i64>, zoom: Zoom, shown: bool) {
+fn use_width(track: NodeRef, room: UseStateHandle<Room>, zoom: Zoom, shown: bool) {
     let measure = {
-        let columns = columns.clone();
+        let room = room.clone();
         move || {
             let Some(track) = track.cast::<HtmlElement>() else {
                 return;
@@ -497,8 +505,8 @@ fn use_width(track: NodeRef, columns: UseStateHandle<i64>, zoom: Zoom, shown: bo
                 (Zoom::Far, true) => 26,
                 (Zoom::Farthest, _) => 12,
             };
-            let room = i64::from((track.client_width() - 8) / column).max(2);
-            columns.set(room);
+            let columns = i64::from((track.client_width() - 8) / column).max(2);
+            room.set(Room { columns, narrow });
         }
     };
     use_effect_with((zoom, shown), move |_| {

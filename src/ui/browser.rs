@@ -1,5 +1,7 @@
 //! The few things that the page asks of its browser: storage, listening, measuring, the crash that came before.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -27,9 +29,22 @@ pub fn kept(name: &str) -> Option<String> {
     window().local_storage().ok()??.get_item(name).ok()?
 }
 
+/// Names the place in the address without going there.
+pub fn name_place(fragment: &str) {
+    if let Ok(history) = window().history() {
+        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(fragment));
+    }
+}
+
+thread_local! {
+    /// What this document has kept last under each name: writing it again would be work at every step.
+    static KEPT: RefCell<BTreeMap<&'static str, String>> = const { RefCell::new(BTreeMap::new()) };
+}
+
 /// Keeps something in this browser; where storage is forbidden, nothing is kept.
-pub fn keep(name: &str, text: &str) {
-    if let Ok(Some(storage)) = window().local_storage() {
+pub fn keep(name: &'static str, text: &str) {
+    let is_new = KEPT.with_borrow_mut(|kept| kept.insert(name, text.to_string()).as_deref() != Some(text));
+    if let (true, Ok(Some(storage))) = (is_new, window().local_storage()) {
         let _ = storage.set_item(name, text);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
 use crate::ui::act::{Act, Drawer, Subject};
@@ -22,6 +24,8 @@ pub struct DrawersProps {
     pub stage: Rc<Stage>,
     /// The step one stands at.
     pub step: usize,
+    /// What is inspected.
+    pub selected: Option<Subject>,
     /// Where acts go.
     pub act: Callback<Act>,
 }
@@ -49,7 +53,7 @@ pub fn Drawers(props: &DrawersProps) -> Html {
             if let Some(drawer) = props.open {
                 <div class="drawer" id="drawer" role="tabpanel" tabindex="0" aria-label={tabs.iter().find(|(other, _)| *other == drawer).map_or("", |(_, name)| *name)}>
                     { match drawer {
-                        Drawer::Ledger => html! { <Ledger table={props.ledger.clone()} act={props.act.clone()}/> },
+                        Drawer::Ledger => html! { <Ledger table={props.ledger.clone()} selected={props.selected} act={props.act.clone()}/> },
                         Drawer::Events => html! { <Events events={props.events.clone()} step={props.step}/> },
                         Drawer::Table => html! { <ClusterTable stage={props.stage.clone()}/> },
                     } }
@@ -61,7 +65,7 @@ pub fn Drawers(props: &DrawersProps) -> Html {
 
 /// Arrow keys move between tabs, as in every list of tabs.
 fn move_between_tabs(event: KeyboardEvent) {
-    let Some(tab) = event.target_dyn_into::<web_sys::HtmlElement>() else {
+    let Some(tab) = event.target_dyn_into::<HtmlElement>() else {
         return;
     };
     let next = match event.key().as_str() {
@@ -71,7 +75,7 @@ fn move_between_tabs(event: KeyboardEvent) {
     };
     event.prevent_default();
     event.stop_propagation();
-    if let Some(next) = next.and_then(|element| wasm_bindgen::JsCast::dyn_into::<web_sys::HtmlElement>(element).ok()) {
+    if let Some(next) = next.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
         let _ = next.focus();
     }
 }
@@ -79,6 +83,7 @@ fn move_between_tabs(event: KeyboardEvent) {
 #[derive(Properties, PartialEq)]
 struct LedgerProps {
     table: Rc<LedgerTable>,
+    selected: Option<Subject>,
     act: Callback<Act>,
 }
 
@@ -86,42 +91,66 @@ struct LedgerProps {
 #[component]
 fn Ledger(props: &LedgerProps) -> Html {
     let table = &props.table;
+    let node = use_node_ref();
+    {
+        let node = node.clone();
+        let lost = table.columns.iter().find(|column| column.fate.tone == Tone::Bad);
+        let lost = lost.map(|column| (column.client, column.number));
+        let last = table.columns.last().map(|column| (column.client, column.number));
+        // A loss is brought into view once and stays there; without one the latest records are shown.
+        use_effect_with((lost, last.filter(|_| lost.is_none())), move |_| {
+            if let Some(table) = node.cast::<Element>() {
+                scroll_to_news(&table);
+            }
+        });
+    }
     if table.columns.is_empty() {
         return html! { <p class="empty">{ "No record was sent yet. Press P, or take a step." }</p> };
     }
     html! {
-        <table class="ledger" data-testid="ledger">
+        <table class="ledger" ref={node} data-testid="ledger">
             <caption class="sr">{ "What became of each record" }</caption>
             <thead><tr>
                 <th scope="col">{ if table.earlier > 0 { format!("{} earlier", table.earlier) } else { "record".into() } }</th>
-                { for table.columns.iter().map(|column| html! { <th key={column.label.to_string()} scope="col">{ column.label.to_string() }</th> }) }
+                <>{ for table.columns.iter().map(|column| html! { <th key={column.label.to_string()} scope="col" title={column.label.to_string()}>{ column.label.to_string() }</th> }) }</>
                 if table.later > 0 { <th scope="col" class="later">{ format!("+{} waiting", table.later) }</th> }
             </tr></thead>
             <tbody>
                 <tr>
                     <th scope="row">{ "producer told" }</th>
-                    { for table.columns.iter().map(|column| {
+                    <>{ for table.columns.iter().map(|column| {
                         let subject = Subject::Record(column.client, column.number);
                         let inspect = props.act.reform(move |_| Act::Inspect(Some(subject)));
-                        html! { <td key={column.label.to_string()}><button class={classes!("lc", look(&column.told, false))} onclick={inspect} aria-label={format!("Inspect {}: {}", column.label, column.told.text)}>{ glyph(&column.told) }{ column.told.text.to_string() }</button></td> }
-                    }) }
+                        html! { <td key={column.label.to_string()}><button class={classes!("lc", look(&column.told, false))} aria-pressed={(props.selected == Some(subject)).to_string()} onclick={inspect} aria-label={format!("Inspect {}: {}", column.label, column.told.text)}>{ glyph(&column.told) }{ column.told.text.to_string() }</button></td> }
+                    }) }</>
                 </tr>
-                { for table.brokers.iter().enumerate().map(|(at, broker)| html! {
+                <>{ for table.brokers.iter().enumerate().map(|(at, broker)| html! {
                     <tr key={broker.to_string()}>
                         <th scope="row">{ broker.to_string() }</th>
-                        { for table.columns.iter().map(|column| {
+                        <>{ for table.columns.iter().map(|column| {
                             let Some((copy, down)) = column.copies.get(at) else { return html! { <td></td> } };
                             html! { <td key={column.label.to_string()}><span class={classes!("lc", look(copy, *down))}>{ copy.text.to_string() }</span></td> }
-                        }) }
+                        }) }</>
                     </tr>
-                }) }
+                }) }</>
                 <tr>
                     <th scope="row">{ "truth" }</th>
-                    { for table.columns.iter().map(|column| html! { <td key={column.label.to_string()}><span class={classes!("lc", look(&column.fate, false))}>{ column.fate.text.to_string() }</span></td> }) }
+                    <>{ for table.columns.iter().map(|column| html! { <td key={column.label.to_string()}><span class={classes!("lc", look(&column.fate, false))}>{ column.fate.text.to_string() }</span></td> }) }</>
                 </tr>
             </tbody>
         </table>
     }
+}
+
+/// Scrolls the drawer, and nothing else, to the first record that is lost, or to the end.
+fn scroll_to_news(table: &Element) {
+    let Some(drawer) = table.parent_element() else { return };
+    let side = |element: &Element| element.get_bounding_client_rect().left() as i32;
+    let lost = table.query_selector("td .gone").ok().flatten();
+    let left = lost.map_or(drawer.scroll_width(), |lost| {
+        drawer.scroll_left() + side(&lost) - side(&drawer) - drawer.client_width() / 2
+    });
+    drawer.set_scroll_left(left);
 }
 
 fn look(chip: &Chip, down: bool) -> Classes {

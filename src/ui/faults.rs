@@ -100,8 +100,9 @@ fn place(menu: &HtmlElement, anchor: &str) {
     let top = if below + own.height() <= height - 12.0 {
         below
     } else {
-        (anchor.top() - 6.0 - own.height()).max(12.0)
+        anchor.top() - 6.0 - own.height()
     };
+    let top = top.min(height - own.height() - 12.0).max(12.0);
     let style = menu.style();
     let _ = style.set_property("left", &format!("{left}px"));
     let _ = style.set_property("top", &format!("{top}px"));

@@ -69,7 +69,7 @@ fn subject(shown: &Inspector, act: &Callback<Act>) -> Html {
             <section data-testid="inspected">
                 <h2>
                     { shown.title.to_string() }
-                    { for shown.chips.iter().map(chip) }
+                    <>{ for shown.chips.iter().map(chip) }</>
                     <span class="grow"></span>
                     <button class="btn small quiet square" aria-label="Clear the inspector" title="Clear" onclick={act.reform(|_| Act::Inspect(None))}>{ icon("cross") }</button>
                 </h2>

@@ -8,6 +8,7 @@ use yew::prelude::*;
 use crate::lesson::library::{self, LIBRARY};
 use crate::lesson::{Fault, Progress, Source};
 use crate::ui::act::Act;
+use crate::ui::view::names;
 
 #[derive(Properties, PartialEq)]
 pub struct LessonsProps {
@@ -22,7 +23,7 @@ pub fn Lessons(props: &LessonsProps) -> Html {
         <main class="wide" id="main" tabindex="-1">
             <div class="lessons">
                 <div class="intro"><p class="eyebrow">{ "Course" }</p><h1>{ "Lessons" }</h1></div>
-                <p class="soft">{ "Each is one idea, shown by one run of the engine and asked before it is told. In order they are the core in half an hour." }</p>
+                <p class="soft">{ "Each is one idea, shown by one run of the engine and asked before it is told. The first five are the core, in half an hour." }</p>
                 <ol>{ for LIBRARY.iter().map(|source| html! { <li key={source.slug}>{ entry(source, &props.progress) }</li> }) }</ol>
                 <OpenFile act={props.act.clone()}/>
             </div>
@@ -119,7 +120,10 @@ pub fn broken(slug: &str, faults: &[Fault]) -> Html {
                 <div class="intro"><p class="eyebrow">{ "Lesson" }</p><h1>{ slug.to_string() }</h1></div>
                 <div class="notice error" role="alert"><p>{ "This lesson's file has mistakes, so it cannot be played. The other lessons are not concerned." }</p></div>
                 <ul class="truths" data-testid="lesson-faults">
-                    { for faults.iter().map(|fault| html! { <li>{ fault.to_string() }</li> }) }
+                    { for faults.iter().map(|fault| html! { <li><p>
+                        if fault.line > 0 { <b>{ format!("Line {}: ", fault.line) }</b> }
+                        { names::capital(&fault.wrong) }{ ". " }<span class="soft">{ names::capital(&fault.remedy) }{ "." }</span>
+                    </p></li> }) }
                 </ul>
                 <p><a href="#/lessons">{ "To the list of lessons" }</a></p>
             </div>

@@ -38,4 +38,6 @@ mod panel;
 #[cfg(target_arch = "wasm32")]
 mod scene;
 #[cfg(target_arch = "wasm32")]
+mod terms;
+#[cfg(target_arch = "wasm32")]
 mod transport;

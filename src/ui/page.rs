@@ -5,6 +5,8 @@
 
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cluster::event::{Outcome, What};
 use crate::cluster::{BrokerId, TopicId, TopicPartition};
 use crate::history::CutNotice;
@@ -67,19 +69,6 @@ pub enum Notice {
     Said(Rc<str>),
 }
 
-/// A run to go on from: what was written down of it before the engine stopped.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
-    /// Its text.
-    pub scenario: String,
-    /// How many of its inputs were performed.
-    pub position: usize,
-    /// On the landing: where the leader was killed, and who it was.
-    pub killed: Option<(usize, u16)>,
-    /// In a lesson: the stops that were reached, each with its position.
-    pub stops: Vec<(usize, usize)>,
-}
-
 /// How the last change came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -103,6 +92,8 @@ pub struct Page {
     pub way: Way,
     /// What is inspected.
     pub selected: Option<Subject>,
+    /// The broker that somebody looked at last: the one that is shown whole where there is room for one.
+    pub detail: Option<u16>,
     /// Which drawer is open.
     pub drawer: Option<Drawer>,
     /// How wide the columns are.
@@ -125,13 +116,20 @@ pub struct Page {
     pub version: u64,
 }
 
+/// The fragment while a lesson file of somebody's own is shown; coming back to it leads to the list.
+pub const OWN: &str = "#/own";
+
 /// Milliseconds between steps of mere waiting.
 const WAITING_PACE: u32 = 16;
 
 /// More steps than anybody would watch on the way to a stop: they are gone at once.
 const LONG_WAY: usize = 200;
 
-/// How many records are acknowledged after an election before the landing's story is told.
+/// A script of more lines than this is long.
+const LONG: usize = 2_000;
+
+/// How many records are acknowledged (or sent, where nobody acknowledges) after an election before the landing's story
+/// is told.
 const TOLD_AFTER: usize = 3;
 
 impl Page {
@@ -144,6 +142,7 @@ impl Page {
             speed: 8,
             way: Way::Jumped,
             selected: None,
+            detail: None,
             drawer: Some(Drawer::Ledger),
             zoom: Zoom::Near,
             window: None,
@@ -163,7 +162,7 @@ impl Page {
     pub fn visit(&mut self, fragment: &str) {
         self.leave();
         match fragment.trim_start_matches(['#', '/']) {
-            "lessons" => self.place = Place::Lessons,
+            "lessons" | "own" => self.place = Place::Lessons,
             other => match other.strip_prefix("lesson/").and_then(library::find) {
                 Some(source) => match source.text() {
                     Some(text) => self.open(source.slug, text),
@@ -211,6 +210,7 @@ impl Page {
         self.kept = None;
         self.playing = false;
         self.selected = None;
+        self.detail = None;
         self.window = None;
         self.notice = None;
         self.refused = None;
@@ -418,7 +418,12 @@ impl Page {
             Act::Close => self.menu = None,
             Act::Turn(name, value) => self.turn(name, &value),
             Act::Do(text) => self.do_text(&text),
-            Act::Inspect(subject) => self.selected = subject,
+            Act::Inspect(subject) => {
+                self.selected = subject.filter(|_| self.selected != subject);
+                if let Some(Subject::Broker(id)) = subject {
+                    self.detail = Some(id);
+                }
+            }
             Act::Pick(offset) => {
                 if !self.picked.remove(&offset) {
                     self.picked.insert(offset);
@@ -672,17 +677,46 @@ impl Page {
         }
     }
 
-    /// Goes on from a run that was written down before the engine stopped; where its lesson is not there yet, as soon as
-    /// it is. A text that does not lead there is told.
+    /// Whether the run's text is so long that it is written down only when it stands still.
+    pub fn is_long(&self) -> bool {
+        let lines = |session: &Session| session.playback().script().lines.len();
+        self.session.as_ref().is_some_and(|session| lines(session) > LONG)
+    }
+
+    /// The run as it stands, for the case that the engine stops.
+    pub fn kept(&self) -> Option<Kept> {
+        let session = self.session.as_ref()?;
+        Some(Kept {
+            scenario: session.scenario(),
+            step: session.step_number(),
+            position: session.position(),
+            killed: match &self.place {
+                Place::Landing(landing) => landing.killed,
+                _ => None,
+            },
+            stops: match &self.place {
+                Place::Lesson(reading) => reading.stops_reached(),
+                _ => Vec::new(),
+            },
+        })
+    }
+
+    /// Goes on from a run that was kept before the engine stopped; where its lesson is not there yet, as soon as it is.
+    /// A text that does not lead there is told.
     pub fn resume(&mut self, kept: Kept) {
         let session = match &mut self.place {
             Place::Lesson(reading) => match reading.retrace(&kept.scenario, kept.position, kept.stops) {
                 Some(session) => Ok(session),
-                None => Session::resumed(&kept.scenario, kept.position),
+                None => Session::resumed(&kept.scenario, kept.step),
             },
             Place::Landing(landing) => {
-                landing.killed = kept.killed;
-                Session::resumed(&kept.scenario, kept.position)
+                let session = Session::resumed(&kept.scenario, kept.step);
+                landing.killed = kept.killed.filter(|_| session.is_ok());
+                landing.told = match (&session, landing.killed) {
+                    (Ok(session), Some((at, _))) => is_told(session, at),
+                    _ => false,
+                };
+                session
             }
             Place::Coming { .. } => {
                 self.kept = Some(kept);
@@ -696,8 +730,13 @@ impl Page {
                 self.playing = false;
                 self.jumped();
             }
-            Err(why) => self.refuse(&format!("the run before the crash cannot be replayed: {why}")),
+            Err(why) => self.cannot_resume(&why),
         }
+    }
+
+    /// Says that a run that was kept cannot be gone on with.
+    pub fn cannot_resume(&mut self, why: &str) {
+        self.refuse(&format!("the run before the crash cannot be replayed: {why}"));
     }
 }
 
@@ -722,7 +761,23 @@ pub(in crate::ui) fn answer(progress: &mut Progress, reading: &mut Reading, run:
     reading.answer(&name, given);
 }
 
-/// Whether the story since the crash can be told: another leads and has said yes a few times.
+/// What is kept of a run: the text that leads to it, and where in it one stood.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    /// The run up to the present, in the scenario language.
+    pub scenario: String,
+    /// The step, as it is numbered on the page.
+    pub step: usize,
+    /// The position in the history.
+    pub position: usize,
+    /// Where the landing's leader was killed, and who it was.
+    pub killed: Option<(usize, u16)>,
+    /// The stops of a lesson that were reached, each with its position.
+    pub stops: Vec<(usize, usize)>,
+}
+
+/// Whether the story since the crash can be told: another leads, and a few more payments are done with for the shop.
 fn is_told(session: &Session, killed_at: usize) -> bool {
     let history = session.playback().history();
     let mut elected = false;
@@ -732,7 +787,7 @@ fn is_told(session: &Session, killed_at: usize) -> bool {
             match event.what {
                 What::LeaderElected { to: Some(_), .. } => elected = true,
                 What::Told {
-                    outcome: Outcome::Acked(_),
+                    outcome: Outcome::Acked(_) | Outcome::Sent,
                     ..
                 } if elected => said += 1,
                 _ => {}

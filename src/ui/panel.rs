@@ -5,22 +5,27 @@ use std::rc::Rc;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
+use crate::cluster::event;
+use crate::ledger::present::Fate;
 use crate::lesson::compile::About;
+use crate::lesson::glossary;
 use crate::lesson::{Answered, Block, Kind, Prediction, Puzzle, Span};
 use crate::ui::act::{Act, Subject};
 use crate::ui::icons::icon;
 use crate::ui::page::Landing;
 use crate::ui::reading::{Given, Outcome, Reading, Run};
 use crate::ui::session::Session;
+use crate::ui::terms::Words;
 use crate::ui::view::faults::option;
+use crate::ui::view::look::Look;
 use crate::ui::view::panels::Fault;
 
 /// The landing's pane.
-pub fn landing(landing: &Landing, session: &Session, act: &Callback<Act>) -> Html {
+pub fn landing(landing: &Landing, session: &Session, selected: Option<Subject>, act: &Callback<Act>) -> Html {
     match (landing.killed, landing.told) {
         (None, _) => before(session, act),
         (Some((_, who)), false) => meanwhile(who, session),
-        (Some((_, who)), true) => after(landing, who, session, act),
+        (Some((_, who)), true) => after(landing, who, session, selected, act),
     }
 }
 
@@ -47,7 +52,7 @@ fn before(session: &Session, act: &Callback<Act>) -> Html {
         <>
             { heading("Start here", "Kill the leader") }
             <p class="say">
-                { "Three brokers keep one log of payments. " }
+                <Words text="Three brokers keep one log of payments. "/>
                 if let Some(leader) = leader { { format!("Broker {leader} leads, and has said ") }<strong>{ "yes" }</strong>{ format!(" to {acked} of them. What is that yes worth?") } }
             </p>
             <div class="actions">
@@ -74,7 +79,7 @@ fn meanwhile(who: u16, session: &Session) -> Html {
     }
 }
 
-fn after(landing: &Landing, who: u16, session: &Session, act: &Callback<Act>) -> Html {
+fn after(landing: &Landing, who: u16, session: &Session, selected: Option<Subject>, act: &Callback<Act>) -> Html {
     let look = session.look();
     let lost = look.ledger.lost_records(look.world, session.partition());
     let acknowledged = look.ledger.acknowledged(session.partition()).count();
@@ -84,7 +89,9 @@ fn after(landing: &Landing, who: u16, session: &Session, act: &Callback<Act>) ->
         .map_or_else(|| "The new leader".to_string(), |id| format!("Broker {id}"));
     html! {
         <>
-            if lost.is_empty() {
+            if acks == "0" {
+                { unconfirmed(&look) }
+            } else if lost.is_empty() {
                 { heading("What became of them", "Nothing was lost") }
                 <p class="say">{ format!("The shop was told yes for {acknowledged} payments, and all of them are in the log.") }</p>
                 <div class="panel good"><p class="q">{ format!("acks={acks}: yes meant every in-sync copy.") }</p><p class="under">{ "What broker " }{ who }{ " had not been able to copy was never acknowledged, and the shop sent it again." }</p></div>
@@ -95,10 +102,10 @@ fn after(landing: &Landing, who: u16, session: &Session, act: &Callback<Act>) ->
                     { for lost.iter().take(4).map(|tag| {
                         let subject = Subject::Record(tag.client.0, tag.number);
                         let offset = look.ledger.story(*tag).and_then(|story| story.offset());
-                        let instead = offset.and_then(|offset| crate::ui::view::look::Look::tag_at(look.leader_log()?, offset));
+                        let instead = offset.and_then(|offset| Look::tag_at(look.leader_log()?, offset));
                         html! {
                             <li key={tag.number}>
-                                <button class="link" onclick={act.reform(move |_| Act::Inspect(Some(subject)))}>{ look.names.record(*tag) }</button>
+                                <button class="link" aria-pressed={(selected == Some(subject)).to_string()} onclick={act.reform(move |_| Act::Inspect(Some(subject)))}>{ look.names.record(*tag) }</button>
                                 <span class="soft">{ match (offset, instead) {
                                     (Some(offset), Some(other)) => format!("offset {offset} holds {} now", look.names.record(other)),
                                     (Some(offset), None) => format!("offset {offset} is empty now"),
@@ -129,6 +136,29 @@ fn after(landing: &Landing, who: u16, session: &Session, act: &Callback<Act>) ->
     }
 }
 
+/// What became of records that nobody was ever to confirm.
+fn unconfirmed(look: &Look<'_>) -> Html {
+    let producers = look.world.clients().filter(|(_, client)| client.is_producer());
+    let sent: Vec<Fate> = producers
+        .flat_map(|(client, _)| look.recent(client))
+        .filter(|(_, story)| matches!(story.told, Some((_, event::Outcome::Sent))))
+        .map(|(tag, _)| look.ledger.fate(look.world, tag))
+        .collect();
+    let gone = |fate: &&Fate| matches!(fate, Fate::Truncated | Fate::NeverArrived | Fate::Lost);
+    let gone = sent.iter().filter(gone).count();
+    let headline = match gone {
+        1 => "1 payment is gone".to_string(),
+        gone => format!("{gone} payments are gone"),
+    };
+    html! {
+        <>
+            { heading("What became of them", &headline) }
+            <p class="say">{ format!("The shop sent {} and was never told anything. It cannot know which of them are in the log.", sent.len()) }</p>
+            <div class="panel bad"><p class="q">{ "acks=0: there is no yes." }</p><p class="under">{ "What only the dead leader had is gone, and so is what was sent to it until the next one was known." }</p></div>
+        </>
+    }
+}
+
 /// The lesson's pane.
 pub fn lesson(
     reading: &Reading,
@@ -141,11 +171,13 @@ pub fn lesson(
     let open = reading.open_prediction(session);
     let next = reading.next(session);
     let prose = reading.prose(session);
+    // Where nothing was done since the stop, there is nothing to do again.
+    let untouched = reading.stands_at_stop(session) && session.acts() == 0 && reading.given_here(session).is_none();
     html! {
         <>
             { heading(&format!("Lesson {} · {} min", front.number, front.minutes), &front.title) }
-            { for reading.outcomes_here(session).into_iter().map(|(name, outcome)| html! { <OutcomePanel key={name.to_string()} outcome={outcome.clone()}/> }) }
-            if !prose.is_empty() { <div class="prose">{ for prose.into_iter().flatten().map(block) }</div> }
+            <>{ for reading.outcomes_here(session).into_iter().map(|(name, outcome)| html! { <OutcomePanel key={name.to_string()} outcome={outcome.clone()}/> }) }</>
+            if !prose.is_empty() { <div class="prose">{ self::prose(prose.into_iter().flatten()) }</div> }
             if let Some(prediction) = open {
                 <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(picked.clone())} act={act.clone()}/>
             } else if let Some((prediction, given)) = reading.given_here(session) {
@@ -156,7 +188,7 @@ pub fn lesson(
                     acts={reading.puzzle_acts(session)} solved={reading.is_solved(session)} act={act.clone()}/>
             }
             if let Some(real) = reading.real(session) {
-                <section class="panel keep prose" aria-label="In a real cluster"><p class="q">{ "In a real cluster also…" }</p>{ for real.iter().map(block) }</section>
+                <section class="panel keep prose" aria-label="In a real cluster"><p class="q">{ "In a real cluster also…" }</p>{ self::prose(real) }</section>
             }
             <div class="actions">
                 if let Some(next) = next {
@@ -169,13 +201,22 @@ pub fn lesson(
                             (false, false) => "Next",
                         } }
                     </button>
-                    <p class="under">{ format!("Stop {} of {}", reading.stop(session).map_or(0, |stop| stop + 1), reading.lesson.stops.len()) }</p>
+                    <p class="under">{ place_in(reading, session) }</p>
                 } else {
                     <a class="btn primary full" href={following(&reading.slug)}>{ "To the other lessons" }</a>
                 }
-                <button class="btn" onclick={act.reform(|_| Act::Restart)}>{ icon("undo") }{ "This part again" }</button>
+                <button class="btn" disabled={untouched} onclick={act.reform(|_| Act::Restart)}>{ icon("undo") }{ "This part again" }</button>
             </div>
         </>
+    }
+}
+
+/// How far a lesson has come.
+fn place_in(reading: &Reading, session: &dyn Run) -> String {
+    let stops = reading.lesson.stops.len();
+    match reading.stop(session) {
+        Some(stop) => format!("Stop {} of {stops}", stop + 1),
+        None => format!("{stops} stops"),
     }
 }
 
@@ -353,11 +394,13 @@ fn PuzzlePanel(props: &PuzzleProps) -> Html {
         let (line, act) = (line.clone(), act.clone());
         Callback::from(move |event: SubmitEvent| {
             event.prevent_default();
-            if let Some(input) = line
-                .cast::<HtmlInputElement>()
-                .filter(|input| !input.value().trim().is_empty())
-            {
-                act.emit(Act::Do(input.value().trim().to_string()));
+            let Some(input) = line.cast::<HtmlInputElement>() else {
+                return;
+            };
+            let _ = input.focus();
+            let typed = input.value().trim().to_string();
+            if !typed.is_empty() {
+                act.emit(Act::Do(typed));
                 input.set_value("");
             }
         })
@@ -374,7 +417,7 @@ fn PuzzlePanel(props: &PuzzleProps) -> Html {
     html! {
         <section class={if *solved { "panel good" } else { "panel" }} aria-label="Puzzle" data-testid="puzzle">
             <p class="q">{ if *solved { "Solved." } else { "Puzzle" } }</p>
-            if let Some(ask) = &puzzle.ask { <p>{ ask.clone() }</p> }
+            if let Some(ask) = &puzzle.ask { <p><Words text={ask.clone()}/></p> }
             <ul class="goals">
                 { for puzzle.goals.iter().map(|(text, _)| {
                     let done = !open.contains(text);
@@ -394,39 +437,72 @@ fn PuzzlePanel(props: &PuzzleProps) -> Html {
     }
 }
 
-/// A block of prose.
-pub fn block(block: &Block) -> Html {
+/// Prose, in which terms that were defined before can be pressed: each once, and none that is defined right here.
+pub fn prose<'a>(blocks: impl IntoIterator<Item = &'a Block> + Clone) -> Html {
+    let mut known = Vec::new();
+    for words in blocks.clone().into_iter().flat_map(strong_words) {
+        glossary::parts(&words, &mut known);
+    }
+    html! { <>{ for blocks.into_iter().map(|block| self::block(block, &mut known)) }</> }
+}
+
+/// The words that stand in bold, which is where terms are defined.
+fn strong_words(block: &Block) -> Vec<String> {
+    fn of(spans: &[Span]) -> Vec<String> {
+        let words = spans.iter().flat_map(|span| match span {
+            Span::Strong(inner) => vec![crate::lesson::markdown::plain(inner)],
+            Span::Emphasis(inner) | Span::Link(_, inner) => of(inner),
+            _ => Vec::new(),
+        });
+        words.collect()
+    }
     match block {
-        Block::Heading(level, spans) if *level <= 2 => html! { <h2>{ spans_of(spans) }</h2> },
-        Block::Heading(_, spans) => html! { <h3>{ spans_of(spans) }</h3> },
-        Block::Paragraph(spans) => html! { <p>{ spans_of(spans) }</p> },
-        Block::Bullets(items) => {
-            html! { <ul>{ for items.iter().map(|item| html! { <li>{ for item.iter().map(self::block) }</li> }) }</ul> }
+        Block::Paragraph(spans) => of(spans),
+        Block::Bullets(items) | Block::Numbered(_, items) => items.iter().flatten().flat_map(strong_words).collect(),
+        Block::Quote(blocks) => blocks.iter().flat_map(strong_words).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A block of prose.
+fn block(block: &Block, known: &mut Vec<&'static str>) -> Html {
+    match block {
+        Block::Heading(level, spans) if *level <= 2 => html! { <h2>{ crate::lesson::markdown::plain(spans) }</h2> },
+        Block::Heading(_, spans) => html! { <h3>{ crate::lesson::markdown::plain(spans) }</h3> },
+        Block::Paragraph(spans) => html! { <p>{ spans_of(spans, known) }</p> },
+        Block::Bullets(items) => html! { <ul>{ items_of(items, known) }</ul> },
+        Block::Numbered(first, items) => html! { <ol start={first.to_string()}>{ items_of(items, known) }</ol> },
+        Block::Quote(blocks) => {
+            html! { <blockquote>{ for blocks.iter().map(|block| self::block(block, known)) }</blockquote> }
         }
-        Block::Numbered(first, items) => {
-            html! { <ol start={first.to_string()}>{ for items.iter().map(|item| html! { <li>{ for item.iter().map(self::block) }</li> }) }</ol> }
-        }
-        Block::Quote(blocks) => html! { <blockquote>{ for blocks.iter().map(self::block) }</blockquote> },
         Block::Code(text, _) => html! { <pre><code>{ text.clone() }</code></pre> },
         Block::Table(head, rows) => html! {
             <table class="plain">
-                <thead><tr>{ for head.iter().map(|cell| html! { <th scope="col">{ spans_of(cell) }</th> }) }</tr></thead>
-                <tbody>{ for rows.iter().map(|row| html! { <tr>{ for row.iter().map(|cell| html! { <td>{ spans_of(cell) }</td> }) }</tr> }) }</tbody>
+                <thead><tr>{ for head.iter().map(|cell| html! { <th scope="col">{ spans_of(cell, known) }</th> }) }</tr></thead>
+                <tbody>{ for rows.iter().map(|row| html! { <tr>{ for row.iter().map(|cell| html! { <td>{ spans_of(cell, known) }</td> }) }</tr> }) }</tbody>
             </table>
         },
         Block::Rule => html! { <hr/> },
     }
 }
 
-fn spans_of(spans: &[Span]) -> Html {
-    html! { <>{ for spans.iter().map(span) }</> }
+fn items_of(items: &[Vec<Block>], known: &mut Vec<&'static str>) -> Html {
+    html! { <>{ for items.iter().map(|item| html! { <li>{ for item.iter().map(|block| self::block(block, known)) }</li> }) }</> }
 }
 
-fn span(span: &Span) -> Html {
+fn spans_of(spans: &[Span], known: &mut Vec<&'static str>) -> Html {
+    html! { <>{ for spans.iter().map(|span| self::span(span, known)) }</> }
+}
+
+fn span(span: &Span, known: &mut Vec<&'static str>) -> Html {
     match span {
-        Span::Text(text) => html! { text.clone() },
-        Span::Strong(spans) => html! { <strong>{ spans_of(spans) }</strong> },
-        Span::Emphasis(spans) => html! { <em>{ spans_of(spans) }</em> },
+        Span::Text(text) => {
+            let before = known.clone();
+            glossary::parts(text, known);
+            html! { <Words text={text.clone()} known={before}/> }
+        }
+        Span::Strong(spans) => html! { <strong>{ spans_of(spans, known) }</strong> },
+        Span::Emphasis(spans) => html! { <em>{ spans_of(spans, known) }</em> },
         Span::Code(text) => html! { <code>{ text.clone() }</code> },
         Span::Link(target, spans) => link(target, spans),
         Span::Break => html! { <br/> },
@@ -440,7 +516,7 @@ fn link(target: &str, spans: &[Span]) -> Html {
             let row = rule.row();
             html! { <RuleLink words={crate::lesson::markdown::plain(spans)} id={row.id} sentence={row.sentence} source={row.source}/> }
         }
-        None => html! { <a href={target.to_string()} rel="noreferrer">{ spans_of(spans) }</a> },
+        None => html! { <a href={target.to_string()} rel="noreferrer">{ crate::lesson::markdown::plain(spans) }</a> },
     }
 }
 

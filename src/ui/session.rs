@@ -3,6 +3,9 @@
 //! Everything that is done goes through the scenario language, so that a run can always be written down, replayed after a
 //! crash of the engine, and judged by a puzzle. Deliberately absent: the DOM, clocks, and how anything looks.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use crate::cluster::{BrokerId, TopicPartition, World};
 use crate::history::{CutNotice, Mark, Playback, Stepped};
 use crate::lesson::{Lesson, Moment};
@@ -39,6 +42,14 @@ pub struct Session {
     partition: TopicPartition,
     heads: Vec<Head>,
     undo_to: Option<usize>,
+    written: RefCell<Option<Written>>,
+}
+
+/// The run as text up to where its script ended, so that a step beyond costs no printing of all that came before.
+#[derive(Clone)]
+struct Written {
+    position: usize,
+    text: Rc<str>,
 }
 
 impl Session {
@@ -60,6 +71,7 @@ impl Session {
             },
             heads: Vec::new(),
             undo_to: None,
+            written: RefCell::default(),
         };
         session.playback.play_to(opening);
         session.begin_here();
@@ -105,18 +117,21 @@ impl Session {
         }
     }
 
-    /// A run that was written down, at one of its positions.
+    /// A run that was written down, at one of its steps.
     ///
     /// # Errors
     /// Why the text does not lead there.
-    pub fn resumed(text: &str, position: usize) -> Result<Session, String> {
+    pub fn resumed(text: &str, step: usize) -> Result<Session, String> {
         let script = parse(text.as_bytes())
             .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
         let mut session = Session::new(script)?;
         if let Stepped::Stopped(line, stop) = session.playback.play_to(usize::MAX) {
             return Err(format!("line {line}: {stop}"));
         }
-        session.seek(position);
+        if session.playback.world().partitions().is_empty() {
+            return Err("it creates no topic, so there is nothing to look at".into());
+        }
+        session.seek_step(step);
         Ok(session)
     }
 
@@ -291,6 +306,7 @@ impl Session {
     /// Why it cannot be done; nothing has changed then.
     pub fn act(&mut self, text: &str) -> Result<Option<CutNotice>, String> {
         let statement = self.parse(text)?;
+        self.written.take();
         let before = heads(&self.look());
         if is_time(&statement) {
             return match self
@@ -354,8 +370,8 @@ impl Session {
             .clients()
             .filter(|(_, client)| client.is_producer() && client.is_running());
         let (id, _) = running.next()?;
-        let topic = &look.world.settings().topic(self.partition.topic).name;
-        Some(format!("send {} {topic}", look.names.client(id)))
+        let topic = look.world.settings().topics.get(&self.partition.topic)?;
+        Some(format!("send {} {}", look.names.client(id), topic.name))
     }
 
     /// Whether there is a producer that could send.
@@ -370,6 +386,7 @@ impl Session {
     pub fn undo(&mut self) -> bool {
         self.heads.clear();
         self.undo_to = None;
+        self.written.take();
         self.playback.undo_cut()
     }
 
@@ -380,7 +397,21 @@ impl Session {
 
     /// The run up to the present, as a text that leads here again.
     pub fn scenario(&self) -> String {
-        self.playback.to_script().to_string()
+        let beyond = self.playback.steps_beyond();
+        let position = self.position() - beyond;
+        let mut written = self.written.borrow_mut();
+        let known = written.take().filter(|known| known.position == position);
+        let known = known.unwrap_or_else(|| Written {
+            position,
+            text: self.playback.to_script_until_beyond().to_string().into(),
+        });
+        let text = match beyond {
+            0 => known.text.to_string(),
+            beyond => format!("{}step {beyond}\n", known.text),
+        };
+        // Within a script the text grows in other ways than by steps.
+        *written = Some(known).filter(|_| beyond > 0);
+        text
     }
 }
 

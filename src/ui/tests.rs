@@ -174,7 +174,7 @@ fn a_run_can_be_written_down_and_resumed() {
         page.tick();
     }
     let text = run(&page).scenario();
-    let again = Session::resumed(&text, run(&page).position()).expect("it leads to the same place");
+    let again = Session::resumed(&text, run(&page).step_number()).expect("it leads to the same place");
     assert_eq!(
         again.playback().world().fingerprint(),
         run(&page).playback().world().fingerprint()
@@ -266,12 +266,7 @@ fn a_lesson_that_did_not_come_is_asked_for_again() {
     assert!(matches!(page.place, Place::Lesson(_)));
     // A run that a crash has interrupted waits for its lesson.
     page.perform(Act::Next);
-    let kept = Kept {
-        scenario: run(&page).scenario(),
-        position: run(&page).position(),
-        killed: None,
-        stops: Vec::new(),
-    };
+    let kept = page.kept().expect("a run is kept");
     let before = run(&page).playback().world().fingerprint();
     page.place = coming();
     page.session = None;
@@ -374,4 +369,85 @@ fn pressing_next_again_goes_to_the_stop_at_once_and_a_long_way_is_not_watched() 
         (false, Some(0)),
         "5001 records are not watched"
     );
+}
+
+#[test]
+fn a_crash_is_resumed_wherever_it_was() {
+    let mut page = landed(30);
+    page.perform(Act::KillLeader);
+    page.tick();
+    let kept = page.kept().expect("a run is kept");
+    let mut again = Page::new(Progress::default());
+    again.resume(kept.clone());
+    assert_eq!(again.kept(), Some(kept));
+    assert!(!again.playing);
+
+    let mut lesson = Page::new(Progress::default());
+    lesson.visit("#/lesson/06-the-high-watermark");
+    lesson.perform(Act::Next);
+    for _ in 0..5 {
+        lesson.tick();
+    }
+    let kept = lesson.kept().expect("a run is kept");
+    let mut again = Page::new(Progress::default());
+    again.visit("#/lesson/06-the-high-watermark");
+    again.resume(kept.clone());
+    assert_eq!(again.kept(), Some(kept));
+}
+
+#[test]
+fn a_run_without_a_topic_is_nothing_to_go_on_with() {
+    let mut page = landed(3);
+    let before = page.kept();
+    let kept = Kept {
+        scenario: "brokers 3\n".into(),
+        ..Default::default()
+    };
+    page.resume(kept);
+    assert_eq!(
+        said(&page),
+        "the run before the crash cannot be replayed: it creates no topic, so there is nothing to look at"
+    );
+    assert_eq!(page.kept(), before);
+}
+
+#[test]
+fn a_run_is_written_down_the_same_whether_step_by_step_or_at_once() {
+    let mut page = landed(3);
+    for steps in [4, 1, 7] {
+        for _ in 0..steps {
+            page.tick();
+            assert_eq!(run(&page).scenario(), run(&page).playback().to_script().to_string());
+        }
+        page.perform(Act::Go(Go::Back));
+        assert_eq!(run(&page).scenario(), run(&page).playback().to_script().to_string());
+        page.perform(Act::Produce);
+        assert_eq!(run(&page).scenario(), run(&page).playback().to_script().to_string());
+        page.perform(Act::TogglePlay);
+    }
+    page.perform(Act::Undo);
+    page.perform(Act::Go(Go::End));
+    assert_eq!(run(&page).scenario(), run(&page).playback().to_script().to_string());
+}
+
+#[test]
+fn what_is_inspected_already_is_put_away() {
+    let mut page = landed(20);
+    let broker = Some(Subject::Broker(2));
+    page.perform(Act::Inspect(broker));
+    assert_eq!(page.selected, broker);
+    page.perform(Act::Inspect(broker));
+    assert_eq!(page.selected, None);
+}
+
+#[test]
+fn without_a_yes_the_story_is_told_all_the_same() {
+    let mut page = landed(0);
+    page.perform(Act::RestartWith("acks", "0".into()));
+    for _ in 0..20 {
+        page.tick();
+    }
+    page.perform(Act::KillLeader);
+    play(&mut page);
+    assert!(matches!(&page.place, Place::Landing(landing) if landing.told));
 }

@@ -57,19 +57,19 @@ pub fn Transport(props: &TransportProps) -> Html {
     let at = format!("--at:calc(9px + {:.4} * (100% - 18px))", share(*step));
     html! {
         <div class="bar" role="group" aria-label="Time">
-            <button class="t" disabled={*step == 0} onclick={go(Go::Start)} aria-label="To the start" title="To the start (Home)">{ icon("start") }</button>
+            <button class="t far" disabled={*step == 0} onclick={go(Go::Start)} aria-label="To the start" title="To the start (Home)">{ icon("start") }</button>
             <button class="t" disabled={*step == 0} onclick={go(Go::Back)} aria-label="Back one step" title="Back one step (←)">{ icon("back") }</button>
             <button class="t big" disabled={at_end && !playing} onclick={act.reform(|_| Act::TogglePlay)} aria-label={if *playing { "Pause" } else { "Play" }} title={if *playing { "Pause (Space)" } else { "Play (Space)" }} data-testid="play">
                 { icon(if *playing { "pause" } else { "play" }) }
             </button>
             <button class="t" disabled={at_end} onclick={go(Go::On)} aria-label="One step" title="One step (→)">{ icon("next") }</button>
-            <button class="t" disabled={step == steps} onclick={go(Go::End)} aria-label="To the end" title="To the end (End)">{ icon("end") }</button>
+            <button class="t far" disabled={step == steps} onclick={go(Go::End)} aria-label="To the end" title="To the end (End)">{ icon("end") }</button>
             <span class="time" data-testid="time">{ format!("step {step}") }<span class="at">{ format!(" · {}", props.time) }</span></span>
             <div class="timeline">
                 <div class="marks" aria-hidden="true">
                     { for props.marks.iter().map(|mark| html! { <span key={mark.step} class={class_of(mark.kind)} style={format!("--x:{:.4}", share(mark.step))}>{ glyph(mark.kind) }</span> }) }
                 </div>
-                <input type="range" min="0" max={steps.to_string()} value={step.to_string()} style={at} aria-label="Step" aria-valuetext={props.spoken.to_string()} oninput={seek}/>
+                <input type="range" min="0" max={steps.to_string()} value={step.to_string()} disabled={*steps == 0} style={at} aria-label="Step" aria-valuetext={props.spoken.to_string()} oninput={seek}/>
             </div>
             <Speed speed={props.speed} act={act.clone()}/>
         </div>

@@ -6,14 +6,12 @@
 
 use std::sync::Arc;
 
-use highwater::cluster::{Input, World, step};
-use highwater::history::History;
+use highwater::cluster::{World, step};
 use highwater::ledger::Ledger;
 use highwater::log::{Batch, ProducerStamp, Record};
 use highwater::scenario::{Next, Player, parse, setup};
 use include_dir::{Dir, include_dir};
-use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
-use web_sys::js_sys::Date;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
@@ -79,31 +77,4 @@ fn every_story_ends_as_it_does_natively() {
     let only_here: Vec<&String> = ends.iter().filter(|line| !expected.contains(&line.as_str())).collect();
     assert!(only_here.is_empty(), "found here and not natively: {only_here:#?}");
     assert_eq!(ends.len(), expected.len(), "stories");
-}
-
-/// What `cargo xtask bench` asks for, in the release profile: it prints a row of its table.
-#[wasm_bindgen_test]
-#[ignore = "a figure, not a test"]
-fn seek_anywhere_in_ten_thousand_steps() {
-    const AT_MOST: f64 = 50.0;
-    let now = || {
-        web_sys::window()
-            .and_then(|window| window.performance())
-            .map_or_else(Date::now, |clock| clock.now())
-    };
-    let world = world(b"brokers 3\ntopic t replicas=3\nproducer app\nsend app t count=10000 every=2ms\n");
-    let mut history = History::new(world.expect("it runs to its end"));
-    while history.len() < 10_000 {
-        history.act(Input::Next).expect("something is pending");
-    }
-    // A stride that shares no factor with the length visits near and far places alike.
-    let seeks = (0..100).map(|n| {
-        let start = now();
-        history.seek(n * 3_331 % 10_001);
-        now() - start
-    });
-    let worst = seeks.fold(0.0, f64::max);
-    let mark = if worst <= AT_MOST { "" } else { " **over**" };
-    console_log!("| seek anywhere in 10,000 steps, in the browser (worst) | {worst:.1} ms{mark} | {AT_MOST:.0} ms |");
-    assert!(worst <= AT_MOST, "{worst} ms");
 }

@@ -21,13 +21,6 @@ pub fn run() -> Result<ExitCode> {
 
     table.gather(&mut workspace.cargo(&["bench", "--locked", "--bench", "engine", "--bench", "dump"]))?;
 
-    page::add_target(&workspace)?;
-    tools::wasm_bindgen(&workspace)?;
-    tools::wasm_pack(&workspace)?;
-    let mut wasm = tools::wasm_tests(&workspace, &browser)?;
-    wasm.args(["--release", "--locked", "--", "--ignored", "--nocapture"]);
-    table.gather(&mut wasm)?;
-
     let program = page::build(&workspace, Kind::Page)?;
     let folder = workspace.root.join("dist");
     dist::assemble(&workspace, &program, &folder, Compression::Best)?;

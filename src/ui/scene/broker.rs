@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::Frame;
+use super::{Frame, Spot};
 use crate::ui::act::{Act, Subject};
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, Role, Standing};
@@ -14,12 +14,22 @@ pub struct BrokerProps {
     pub row: Rc<BrokerRow>,
     pub frame: Frame,
     pub line: usize,
+    pub size: Size,
+}
+
+/// How much of a broker is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Everything.
+    Whole,
+    /// Its log as marks on the same axis, where there is room for one broker only.
+    Small,
 }
 
 /// One broker.
 #[component]
 pub fn Broker(props: &BrokerProps) -> Html {
-    let BrokerProps { row, frame, line } = props;
+    let BrokerProps { row, frame, line, size } = props;
     let id = row.id;
     let act = frame.act.clone();
     let class = match row.health {
@@ -27,12 +37,13 @@ pub fn Broker(props: &BrokerProps) -> Html {
         Health::Paused => "lane broker paused",
         _ => "lane broker",
     };
+    let class = classes!(class, (*size == Size::Small).then_some("small"));
     let verb = if row.health.has_process() { "Break" } else { "Start" };
     html! {
         <div {class} style={format!("grid-row:{line}")} role="group" aria-label={spoken(row)} data-testid={format!("broker-{id}")}>
             <div class="who">
                 <div class="title">
-                    <button onclick={act.reform(move |_| Act::Inspect(Some(Subject::Broker(id))))}>{ format!("Broker {id}") }</button>
+                    <button aria-pressed={(frame.selected == Some(Subject::Broker(id))).to_string()} onclick={act.reform(move |_| Act::Inspect(Some(Subject::Broker(id))))}>{ format!("Broker {id}") }</button>
                     { badge(row) }
                 </div>
                 <div class={classes!("note", row.cells.iter().any(|cell| cell.standing == Standing::Doomed).then_some("bad"))}>{ row.note.to_string() }</div>
@@ -46,7 +57,14 @@ pub fn Broker(props: &BrokerProps) -> Html {
             <div class="track">
                 <div class="shift" style={frame.shift()}>
                     { marks_below(row, frame) }
-                    { for row.cells.iter().enumerate().map(|(at, cell)| html! { <CellView key={cell_key(cell)} cell={cell.clone()} broker={id} first={at == 0} frame={frame.clone()}/> }) }
+                    // A list of its own: among others without a key, every record would be drawn anew at each step.
+                    <>{ for row.cells.iter().enumerate().map(|(at, cell)| match size {
+                        Size::Small => html! { <i key={cell_key(cell)} class={class_of(cell)} style={frame.at(cell.offset)}></i> },
+                        Size::Whole => {
+                            let spot = frame.spot(Subject::Record(cell.record.0, cell.record.1), cell.offset);
+                            html! { <CellView key={cell_key(cell)} cell={cell.clone()} broker={id} first={at == 0} {spot}/> }
+                        }
+                    }) }</>
                     { marks_above(row, frame) }
                 </div>
                 if !row.health.has_process() {
@@ -139,27 +157,11 @@ fn marks_above(row: &BrokerRow, frame: &Frame) -> Html {
 
 /// A record keeps its element while it stays at its offset; a ghost is another element than what took its place.
 fn cell_key(cell: &Cell) -> String {
-    format!("{}{}", cell.label, cell.offset)
+    format!("{}/{}", cell.label, cell.offset)
 }
 
-#[derive(Properties, PartialEq)]
-struct CellProps {
-    cell: Cell,
-    broker: u16,
-    first: bool,
-    frame: Frame,
-}
-
-/// One record on one broker.
-#[component]
-fn CellView(props: &CellProps) -> Html {
-    let CellProps {
-        cell,
-        broker,
-        first,
-        frame,
-    } = props;
-    let class = classes!(
+fn class_of(cell: &Cell) -> Classes {
+    classes!(
         "cell",
         match (&cell.standing, cell.layer) {
             (Standing::Ghost(_), Layer::Cache) => "ghost",
@@ -171,14 +173,31 @@ fn CellView(props: &CellProps) -> Html {
         },
         cell.changed.then_some("changed"),
         cell.fresh.then_some("fresh"),
-    );
-    let subject = Subject::Record(cell.record.0, cell.record.1);
-    let pressed = frame.is_pressed(subject, cell.offset);
+    )
+}
+
+#[derive(Properties, PartialEq)]
+struct CellProps {
+    cell: Cell,
+    broker: u16,
+    first: bool,
+    spot: Spot,
+}
+
+/// One record on one broker.
+#[component]
+fn CellView(props: &CellProps) -> Html {
+    let CellProps {
+        cell,
+        broker,
+        first,
+        spot,
+    } = props;
     html! {
-        <button {class} style={frame.at(cell.offset)} tabindex={if *first { "0" } else { "-1" }} data-cell={format!("{broker}/{}", cell.offset)} aria-pressed={pressed.to_string()} aria-label={cell.spoken.to_string()} title={cell.spoken.to_string()}
-            onclick={frame.click(subject, cell.offset)}>
+        <button class={class_of(cell)} style={spot.style()} tabindex={if *first { "0" } else { "-1" }} data-cell={format!("{broker}/{}", cell.offset)} aria-pressed={spot.pressed.to_string()} aria-label={cell.spoken.to_string()} title={cell.spoken.to_string()}
+            onclick={spot.click()}>
             <span>{ cell.label.to_string() }</span>
-            if let Some(epoch) = cell.epoch { <sup>{ format!("e{epoch}") }</sup> }
+            if let Some(epoch) = cell.epoch { <sup data-epoch={format!("e{epoch}")}></sup> }
         </button>
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::Frame;
+use super::{Frame, Spot};
 use crate::ui::act::Subject;
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{ConsumerLane, ControllerLane, ProducerLane, Sent, Told};
@@ -33,7 +33,10 @@ pub fn Producer(props: &ProducerProps) -> Html {
             </div>
             <div class="track">
                 <div class="shift" style={frame.shift()}>
-                    { for lane.records.iter().enumerate().map(|(at, sent)| html! { <SentView key={sent.number} sent={sent.clone()} client={lane.client} first={at == 0} frame={frame.clone()}/> }) }
+                    { for lane.records.iter().enumerate().map(|(at, sent)| {
+                        let spot = frame.spot(Subject::Record(lane.client, sent.number), sent.column);
+                        html! { <SentView key={sent.number} sent={sent.clone()} client={lane.client} first={at == 0} {spot}/> }
+                    }) }
                 </div>
             </div>
         </div>
@@ -45,7 +48,7 @@ struct SentProps {
     sent: Sent,
     client: u16,
     first: bool,
-    frame: Frame,
+    spot: Spot,
 }
 
 /// One record as its application sees it.
@@ -55,7 +58,7 @@ fn SentView(props: &SentProps) -> Html {
         sent,
         client,
         first,
-        frame,
+        spot,
     } = props;
     let (kind, glyph) = match &sent.told {
         Told::Held => ("held", "…"),
@@ -65,11 +68,9 @@ fn SentView(props: &SentProps) -> Html {
         Told::AckedLost => ("lost", "✕"),
         Told::Failed(_) => ("failed", "✕"),
     };
-    let subject = Subject::Record(*client, sent.number);
-    let pressed = frame.is_pressed(subject, sent.column);
     html! {
-        <button class={classes!("pill", kind, sent.displaced.then_some("up"), sent.changed.then_some("changed"))} style={frame.at(sent.column)} tabindex={if *first { "0" } else { "-1" }} data-cell={format!("p{client}/{}", sent.number)}
-            aria-pressed={pressed.to_string()} aria-label={sent.spoken.to_string()} title={sent.spoken.to_string()} onclick={frame.click(subject, sent.column)}>
+        <button class={classes!("pill", kind, sent.displaced.then_some("up"), sent.changed.then_some("changed"))} style={spot.style()} tabindex={if *first { "0" } else { "-1" }} data-cell={format!("p{client}/{}", sent.number)}
+            aria-pressed={spot.pressed.to_string()} aria-label={sent.spoken.to_string()} title={sent.spoken.to_string()} onclick={spot.click()}>
             <span>{ glyph }{ sent.label.to_string() }</span>
         </button>
     }

@@ -1,6 +1,7 @@
 //! The scene: one row a node, all on the same offset axis, messages between them.
 //!
-//! Each row is a component of its own, compared by content, so that a step draws only the rows it touched.
+//! Each row is a component of its own, compared by content, so that a step draws only the rows it touched. Rows of a kind
+//! are a list of their own (`<>…</>`): keys count only in lists where everything has one.
 
 mod broker;
 mod clients;
@@ -14,7 +15,7 @@ use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Subject, Zoom};
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{Flight, Leg, PartitionCard, Row, Stage, Window};
-use broker::Broker;
+use broker::{Broker, Size};
 use clients::{Consumer, Controller, Producer};
 use flight::Flying;
 
@@ -51,9 +52,49 @@ impl Frame {
         format!("--from:{}", self.window.start - base_of(self.window))
     }
 
-    /// What a click on a record does: it is inspected, or picked where a question asks for records.
-    pub fn click(&self, subject: Subject, offset: i64) -> Callback<MouseEvent> {
-        let picks = self.picked.is_some();
+    /// What the element of one record needs.
+    pub fn spot(&self, subject: Subject, offset: i64) -> Spot {
+        Spot {
+            at: offset - base_of(self.window),
+            offset,
+            subject,
+            pressed: match &self.picked {
+                Some(picked) => picked.contains(&offset),
+                None => self.selected == Some(subject),
+            },
+            picks: self.picked.is_some(),
+            act: self.act.clone(),
+        }
+    }
+
+    /// The style of something at an offset.
+    pub fn at(&self, offset: i64) -> String {
+        format!("--o:{}", offset - base_of(self.window))
+    }
+}
+
+/// What the element of one record needs of the frame. It stays the same while the window moves over it, so that a record
+/// that did not change is not drawn again.
+#[derive(Clone, PartialEq)]
+pub struct Spot {
+    at: i64,
+    offset: i64,
+    subject: Subject,
+    picks: bool,
+    act: Callback<Act>,
+    /// Whether it is picked where a question asks for records, or else inspected.
+    pub pressed: bool,
+}
+
+impl Spot {
+    /// Where it stands, as a style.
+    pub fn style(&self) -> String {
+        format!("--o:{}", self.at)
+    }
+
+    /// What a click does: the record is inspected, or picked where a question asks for records.
+    pub fn click(&self) -> Callback<MouseEvent> {
+        let (picks, offset, subject) = (self.picks, self.offset, self.subject);
         self.act.reform(move |_| {
             if picks {
                 Act::Pick(offset)
@@ -61,19 +102,6 @@ impl Frame {
                 Act::Inspect(Some(subject))
             }
         })
-    }
-
-    /// Whether a record is picked, or else inspected.
-    pub fn is_pressed(&self, subject: Subject, offset: i64) -> bool {
-        match &self.picked {
-            Some(picked) => picked.contains(&offset),
-            None => self.selected == Some(subject),
-        }
-    }
-
-    /// The style of something at an offset.
-    pub fn at(&self, offset: i64) -> String {
-        format!("--o:{}", offset - base_of(self.window))
     }
 }
 
@@ -86,6 +114,8 @@ pub struct SceneProps {
     pub partitions: Rc<Vec<PartitionCard>>,
     /// Which one is shown.
     pub partition: (u16, u32),
+    /// The only broker that is shown whole, where there is room for one.
+    pub detail: Option<u16>,
     /// How wide the columns are.
     pub zoom: Zoom,
     /// How it came to be what it is.
@@ -121,14 +151,18 @@ pub fn Scene(props: &SceneProps) -> Html {
             <div class="scene-head">
                 <Picker partitions={props.partitions.clone()} selected={props.partition} act={act.clone()}/>
                 <span class="grow"></span>
+                <Paging window={frame.window} act={act.clone()}/>
                 <ZoomButtons zoom={props.zoom} act={act.clone()}/>
             </div>
-            { for stage.producers.iter().map(|lane| html! { <Producer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }
+            <>{ for stage.producers.iter().map(|lane| html! { <Producer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }</>
             <Axis frame={frame.clone()} track={props.track.clone()} line={place.axis}/>
-            { for stage.brokers.iter().map(|row| html! { <Broker key={row.id} row={row.clone()} frame={frame.clone()} line={place.line(Row::Broker(row.id)).unwrap_or(1)}/> }) }
-            { for stage.consumers.iter().map(|lane| html! { <Consumer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }
+            <>{ for stage.brokers.iter().map(|row| {
+                let size = if props.detail.is_none_or(|detail| detail == row.id) { Size::Whole } else { Size::Small };
+                html! { <Broker key={row.id} row={row.clone()} frame={frame.clone()} line={place.line(Row::Broker(row.id)).unwrap_or(1)} {size}/> }
+            }) }</>
+            <>{ for stage.consumers.iter().map(|lane| html! { <Consumer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }</>
             <Controller lane={stage.controller.clone()} line={place.controller}/>
-            { for flights }
+            <>{ for flights }</>
         </section>
     }
 }
@@ -177,12 +211,10 @@ struct AxisProps {
     line: usize,
 }
 
-/// The offsets, and the way to those out of view.
+/// The offsets in view.
 #[component]
 fn Axis(props: &AxisProps) -> Html {
-    let Frame { window, act, .. } = &props.frame;
-    let page = ((window.end - window.start) / 2).max(1);
-    let go = |to: Option<i64>| act.reform(move |_: MouseEvent| Act::Window(to));
+    let window = props.frame.window;
     html! {
         <div class="lane axis" style={format!("grid-row:{}", props.line)}>
             <div class="who">{ "offset" }</div>
@@ -191,16 +223,32 @@ fn Axis(props: &AxisProps) -> Html {
                     { for (window.start..window.end).map(|offset| html! { <span key={offset} style={props.frame.at(offset)}>{ offset }</span> }) }
                 </div>
             </div>
-            <div class="more">
-                if window.has_earlier() {
-                    <button class="btn small quiet square" onclick={go(Some((window.start - page).max(0)))} aria-label="Earlier records" title="Earlier records">{ icon("left") }</button>
-                }
-                if window.has_later() {
-                    <button class="btn small quiet square" onclick={go(Some(window.start + page))} aria-label="Later records" title="Later records">{ icon("right") }</button>
-                    <button class="btn small quiet square" onclick={go(None)} aria-label="Follow the log's end" title="Follow the log's end">{ icon("end") }</button>
-                }
-            </div>
         </div>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct PagingProps {
+    window: Window,
+    act: Callback<Act>,
+}
+
+/// The way to records out of view, where there are any.
+#[component]
+fn Paging(props: &PagingProps) -> Html {
+    let PagingProps { window, act } = props;
+    let half = ((window.end - window.start) / 2).max(1);
+    let go = |to: Option<i64>| act.reform(move |_: MouseEvent| Act::Window(to));
+    html! {
+        <span class="row" role="group" aria-label="Records out of view">
+            if window.has_earlier() {
+                <button class="btn small quiet square" onclick={go(Some((window.start - half).max(0)))} aria-label="Earlier records" title="Earlier records">{ icon("left") }</button>
+            }
+            if window.has_later() {
+                <button class="btn small quiet square" onclick={go(Some(window.start + half))} aria-label="Later records" title="Later records">{ icon("right") }</button>
+                <button class="btn small quiet square" onclick={go(None)} aria-label="Follow the log's end" title="Follow the log's end">{ icon("end") }</button>
+            }
+        </span>
     }
 }
 

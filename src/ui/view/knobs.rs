@@ -54,10 +54,13 @@ pub fn statements(look: &Look<'_>, name: &str, value: &str) -> Vec<String> {
                 .map(|(id, _)| format!("set producer {} {name}={value}", look.names.client(id)))
                 .collect()
         }
-        Scope::Topic => vec![format!(
-            "set topic {} {name}={value}",
-            look.world.settings().topic(look.partition.topic).name
-        )],
+        Scope::Topic => {
+            let topic = look.world.settings().topics.get(&look.partition.topic);
+            topic
+                .map(|topic| format!("set topic {} {name}={value}", topic.name))
+                .into_iter()
+                .collect()
+        }
         Scope::Broker | Scope::Consumer => vec![format!("set brokers {name}={value}")],
     }
 }

@@ -63,31 +63,30 @@ fn records(look: &Look<'_>, client: ClientId, window: Window) -> (Vec<Sent>, u32
         if story.partition.map_or(!alone, |partition| partition != look.partition) {
             continue;
         }
-        let told = told(look, tag, story);
-        let offset = story.offset();
-        let (column, displaced) = match (offset, &told) {
-            (Some(offset), _) => {
-                let there = leader.and_then(|log| Look::tag_at(log, offset));
-                (offset, there.is_some_and(|other| other != tag))
-            }
-            (None, Told::Failed(_)) => {
+        let column = match (story.offset(), story.told) {
+            (Some(offset), _) => offset,
+            (None, Some((_, Outcome::Failed(_)))) => {
                 failed += 1;
                 continue;
             }
             (None, _) => {
                 next += 1;
-                (next - 1, false)
+                next - 1
             }
         };
+        // What became of a record is asked only of those in view.
         if window.shows(column) {
-            shown.push(sent(look, tag, story, told, column, displaced));
+            let there = leader.filter(|_| story.offset().is_some());
+            let there = there.and_then(|log| Look::tag_at(log, column));
+            let displaced = there.is_some_and(|other| other != tag);
+            shown.push(sent(look, tag, story, told(look, tag, story), column, displaced));
         }
     }
     (shown, failed)
 }
 
 fn sent(look: &Look<'_>, tag: Tag, story: &Story, told: Told, column: i64, displaced: bool) -> Sent {
-    let name = look.names.record(tag);
+    let name = look.names.shown(tag);
     let words = match &told {
         Told::Held => "waits to be sent".to_string(),
         Told::InFlight => "was sent and not answered yet".to_string(),

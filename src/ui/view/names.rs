@@ -40,6 +40,15 @@ impl<'a> Names<'a> {
         format!("{}{}", initial.to_uppercase(), tag.number).into()
     }
 
+    /// A record as it is spoken of where its cell is seen: what stands in the cell comes first.
+    pub fn shown(&self, tag: Tag) -> String {
+        if self.lone_producer {
+            self.record(tag)
+        } else {
+            format!("{} ({})", self.cell(tag), self.record(tag))
+        }
+    }
+
     /// Several records of one batch: `#7`, `#7–#9`.
     pub fn records(&self, tags: &[u64]) -> String {
         match tags {
@@ -89,7 +98,10 @@ impl<'a> Names<'a> {
 
     /// A partition's name.
     pub fn partition(&self, at: TopicPartition) -> String {
-        self.world.partition_name(at)
+        match self.world.settings().topics.get(&at.topic) {
+            Some(topic) => format!("{}-{}", topic.name, at.partition),
+            None => "no partition".to_string(),
+        }
     }
 }
 

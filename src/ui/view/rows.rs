@@ -263,7 +263,7 @@ fn spoken(look: &Look<'_>, tag: Tag, offset: i64, layer: Layer, standing: &Stand
     };
     format!(
         "{} at offset {offset}, epoch {epoch}, {}{standing}{acknowledged}",
-        look.names.record(tag),
+        look.names.shown(tag),
         layer.word()
     )
 }
@@ -302,7 +302,7 @@ fn ghosts(look: &Look<'_>, id: BrokerId, log: Option<&Log>, window: Window) -> V
             fresh: changed,
             spoken: format!(
                 "{} was at offset {} and {}",
-                look.names.record(tag),
+                look.names.shown(tag),
                 taken.offset,
                 taken.how.words()
             )

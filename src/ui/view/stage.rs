@@ -25,10 +25,10 @@ pub struct Window {
 impl Window {
     /// The columns to draw: as many as there is room for, at the end of the log unless `from` says where.
     ///
-    /// Two columns stay free behind the longest log, so that what comes next has somewhere to land.
+    /// One or two columns stay free behind the longest log, so that what comes next has somewhere to land.
     pub fn place(first: i64, last: i64, columns: i64, from: Option<i64>) -> Window {
         let columns = columns.max(1);
-        let spare = 2.min(columns / 2);
+        let spare = 2.min(columns / 4);
         let latest = (last + spare - columns).max(first.min(last)).max(0);
         let start = from.map_or(latest, |from| from.clamp(0, latest.max(0)));
         Window {

@@ -5,10 +5,8 @@ use page_tests::{Page, View, drive};
 use serde_json::{Value, json};
 
 /// Makes a real panic and gives back where the page was. The page may be playing, so both are one task; the panic is
-/// in a microtask of it, for the protocol's own call must not be what reports it. A page that has not taken a step yet
-/// is given a place to have been at.
-const PANIC: &str = r"(() => {
-    sessionStorage['highwater.resume'] ??= JSON.stringify({ scenario: 'brokers 3\n', step: 0 });
+/// in a microtask of it, for the protocol's own call must not be what reports it.
+const PANIC: &str = "(() => {
     queueMicrotask(() => highwater.bindings.panic_on_purpose());
     return JSON.parse(sessionStorage['highwater.resume']);
 })()";
@@ -16,6 +14,10 @@ const PANIC: &str = r"(() => {
 fn panic_once(page: &Page) -> Result<Value> {
     page.expect_error("unreachable");
     page.expect_error("panicked at");
+    page.wait_until(
+        "the page has taken a step",
+        "Boolean(sessionStorage['highwater.resume'])",
+    )?;
     let kept = page.eval(PANIC)?;
     page.wait_until(
         "the page was loaded again",
@@ -85,6 +87,29 @@ fn a_stored_position_that_is_damaged_is_as_good_as_none() -> Result<()> {
             )?;
             page.wait_until_running()?;
             ensure!(page.eval("highwater.crashed")?.is_null());
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_run_that_cannot_be_replayed_after_a_crash_is_no_second_crash() -> Result<()> {
+    for scenario in ["nonsense", "", "brokers 3\n", "brokers 3\ntopic t\nkill 1\nkill 1\n"] {
+        drive("not-replayed", View::WIDE, "", |page| {
+            let kept = json!({ "scenario": scenario, "step": 7, "position": 7, "crashed": "on purpose" });
+            page.eval(&format!(
+                "sessionStorage['highwater.resume'] = JSON.stringify({kept}); location.reload()"
+            ))?;
+            page.wait_until(
+                "the page was loaded again",
+                "Boolean(window.highwater && highwater.crashed)",
+            )?;
+            page.wait_until_running()?;
+            ensure!(
+                page.eval("document.getElementById('app').hidden")? == json!(false),
+                "the page is gone"
+            );
             Ok(())
         })?;
     }

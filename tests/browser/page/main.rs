@@ -1,5 +1,13 @@
 //! The page, end to end.
 
 mod audits;
+mod controls;
 mod crashing;
+mod lessons;
 mod loading;
+mod mistakes;
+mod pausing;
+mod progress;
+mod promise;
+mod reflow;
+mod views;

@@ -17,6 +17,10 @@ impl Page {
         let path = variable(environment::AXE)?;
         let axe = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
         self.eval(&format!("{axe}\n;undefined"))?;
+        // What is still on its way is judged where it arrives.
+        self.eval("document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < Infinity).forEach((one) => one.finish())")?;
+        // The bar at the window's foot hides what a person would scroll to, so it takes its place in the page.
+        self.eval("document.querySelector('.bar')?.style.setProperty('position', 'static')")?;
         let found = self.eval(&format!(
             "axe.run(document, {{ runOnly: {RULES}, resultTypes: ['violations'] }}).then(({{ violations }}) =>
                 violations.flatMap(({{ id, help, nodes }}) =>

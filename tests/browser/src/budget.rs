@@ -6,3 +6,12 @@ pub const FIRST_LOAD_BYTES: u64 = 600 * 1024;
 
 /// Requests until the page can be used, the icon included.
 pub const FIRST_LOAD_REQUESTS: u64 = 8;
+
+/// Counts every callback that the page asks for, in `counted.callbacks`; for scripts before each document.
+/// `counted.timeout` is not counted.
+pub const COUNTERS: &str = "
+    window.counted = { callbacks: 0, timeout: setTimeout.bind(window) };
+    for (const name of ['requestAnimationFrame', 'setTimeout', 'setInterval', 'requestIdleCallback']) {
+        const real = window[name].bind(window);
+        window[name] = (callback, ...rest) => real((...values) => { counted.callbacks += 1; return callback(...values) }, ...rest);
+    }";

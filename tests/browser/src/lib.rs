@@ -9,11 +9,13 @@
 mod audit;
 mod budget;
 mod chromium;
+mod control;
 mod keyboard;
 mod page;
 mod view;
 
-pub use budget::{FIRST_LOAD_BYTES, FIRST_LOAD_REQUESTS};
+pub use budget::{COUNTERS, FIRST_LOAD_BYTES, FIRST_LOAD_REQUESTS};
 pub use chromium::environment;
+pub use control::Control;
 pub use page::{Element, Loaded, Page, drive};
-pub use view::{Motion, Theme, View};
+pub use view::{Contrast, Motion, Theme, View};

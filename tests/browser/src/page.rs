@@ -12,10 +12,13 @@ use serde_json::{Value, json};
 
 use crate::chromium::{Connection, environment, new_tab, variable};
 use crate::keyboard;
-use crate::view::{Motion, Theme, View};
+use crate::view::{Contrast, Motion, Theme, View};
 
 /// How long something may take that a person would wait for.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// More often than this nobody presses Tab.
+const MOST_TABS: usize = 250;
 
 /// How often it is looked at meanwhile.
 const POLL: Duration = Duration::from_millis(15);
@@ -36,8 +39,8 @@ pub fn drive(name: &str, view: View, fragment: &str, body: impl FnOnce(&Page) ->
     }
     outcome.with_context(|| {
         format!(
-            "{name} at {}×{}, {:?}, {:?}",
-            view.width, view.height, view.theme, view.motion
+            "{name} at {}×{}, {:?}, {:?}, {:?}",
+            view.width, view.height, view.theme, view.motion, view.contrast
         )
     })
 }
@@ -83,11 +86,16 @@ impl Page {
             Motion::Full => "no-preference",
             Motion::Reduced => "reduce",
         };
+        let colours = match view.contrast {
+            Contrast::Own => "none",
+            Contrast::Forced => "active",
+        };
         self.tab.call(
             "Emulation.setEmulatedMedia",
             json!({ "features": [
                 { "name": "prefers-color-scheme", "value": theme },
                 { "name": "prefers-reduced-motion", "value": motion },
+                { "name": "forced-colors", "value": colours },
             ]}),
         )?;
         self.tab
@@ -102,6 +110,38 @@ impl Page {
     pub fn open(&self, fragment: &str) -> Result<()> {
         self.begin_loading(fragment)?;
         self.wait_until_running()
+    }
+
+    /// Loads the page as somebody finds it who was here before, and left `progress` (nothing, or what the page stores
+    /// as such) and an interrupted run (nothing, or what it keeps of one).
+    pub fn open_after(&self, fragment: &str, progress: &str, run: &str) -> Result<()> {
+        // Another fragment alone would be no other document.
+        self.tab.call("Page.navigate", json!({ "url": "about:blank" }))?;
+        let stored = json!({ "highwater.progress": progress });
+        let kept = json!({ "highwater.resume": run });
+        let script = format!(
+            "for (const [store, items] of [[localStorage, {stored}], [sessionStorage, {kept}]]) {{
+                 store.clear();
+                 for (const [name, text] of Object.entries(items)) if (text) store.setItem(name, text);
+             }}"
+        );
+        let added = self
+            .tab
+            .call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script }))?;
+        self.open(fragment)?;
+        self.tab
+            .call("Page.removeScriptToEvaluateOnNewDocument", added)
+            .map(drop)
+    }
+
+    /// Loads the page again, as the browser's own button does.
+    pub fn reload(&self) -> Result<()> {
+        self.eval("window.leaving = true")?;
+        self.tab.call("Page.reload", json!({}))?;
+        self.wait_until(
+            "the page was loaded again",
+            "!window.leaving && Boolean(window.highwater && highwater.bindings)",
+        )
     }
 
     /// Loads the page without waiting for its engine.
@@ -231,6 +271,27 @@ impl Page {
             .collect())
     }
 
+    /// The element that a JavaScript expression gives; `what` names it in errors.
+    pub(crate) fn element(&self, what: &str, expression: &str) -> Result<Element<'_>> {
+        let answer = self.tab.call("Runtime.evaluate", json!({ "expression": expression }))?;
+        let object = answer["result"]["objectId"]
+            .as_str()
+            .with_context(|| format!("{what} is not there"))?
+            .to_owned();
+        let node = self.tab.call("DOM.describeNode", json!({ "objectId": object }))?;
+        Ok(Element {
+            page: self,
+            what: what.to_owned(),
+            node: node["node"]["backendNodeId"].as_u64().unwrap_or_default(),
+            object,
+        })
+    }
+
+    /// The first element that matches a CSS selector.
+    pub fn select(&self, selector: &str) -> Result<Element<'_>> {
+        self.element(selector, &format!("document.querySelector({})", json!(selector)))
+    }
+
     fn query(&self, role: &str, name: Option<&str>) -> Result<Vec<Value>> {
         let document = self.tab.call("Runtime.evaluate", json!({ "expression": "document" }))?;
         let mut question = json!({ "objectId": document["result"]["objectId"], "role": role });
@@ -259,6 +320,26 @@ impl Page {
             self.tab.call("Input.dispatchKeyEvent", event)?;
         }
         Ok(())
+    }
+
+    /// Types a text into what has the focus.
+    pub fn insert(&self, text: &str) -> Result<()> {
+        self.tab.call("Input.insertText", json!({ "text": text })).map(drop)
+    }
+
+    /// Goes from control to control with Tab until one has the focus whose role and name begin so, such as
+    /// `button "Kill the leader`.
+    pub fn tab_to(&self, what: &str) -> Result<()> {
+        let mut passed = Vec::new();
+        for _ in 0..MOST_TABS {
+            self.press("Tab")?;
+            let focused = self.focused()?;
+            if focused.starts_with(what) {
+                return Ok(());
+            }
+            passed.push(focused);
+        }
+        bail!("{MOST_TABS} times Tab lead not to {what}, but to {passed:#?}")
     }
 
     /// The role and accessible name of what has the keyboard's focus, such as `button "Play"`.
@@ -375,7 +456,7 @@ pub struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// Clicks its middle, once nothing covers it.
+    /// Clicks its middle, once nothing covers it, scrolling as a person would.
     pub fn click(&self) -> Result<()> {
         let begun = Instant::now();
         loop {
@@ -411,6 +492,8 @@ impl Element<'_> {
             if begun.elapsed() > PATIENCE {
                 bail!("{} cannot be clicked: {} is in front of it", self.what, place["hit"]);
             }
+            // A bar at the window's side may lie over it: a person scrolls on.
+            self.apply("function () { this.scrollIntoView({ block: 'center', behavior: 'instant' }) }")?;
             thread::sleep(POLL);
         }
     }
@@ -418,6 +501,17 @@ impl Element<'_> {
     /// Gives it the keyboard's focus.
     pub fn focus(&self) -> Result<()> {
         self.apply("function () { this.focus() }").map(drop)
+    }
+
+    /// Selects what stands in it, if it is a field.
+    pub fn select(&self) -> Result<()> {
+        self.apply("function () { this.select() }").map(drop)
+    }
+
+    /// Chooses a file of this machine, if it is a field for files.
+    pub fn choose_file(&self, path: &str) -> Result<()> {
+        let chosen = json!({ "files": [path], "backendNodeId": self.node });
+        self.page.tab.call("DOM.setFileInputFiles", chosen).map(drop)
     }
 
     /// The text it shows.

@@ -1,4 +1,4 @@
-//! What the person has before them: the size of the window, their colour scheme, and whether things may move.
+//! What the person has before them: the size of the window, their colours, and whether things may move.
 
 /// The colour scheme that the person's system asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,15 @@ pub enum Motion {
     Reduced,
 }
 
+/// Whose colours are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contrast {
+    /// The page's own.
+    Own,
+    /// `forced-colors: active`: those that the person's system forces on every page.
+    Forced,
+}
+
 /// One window on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
@@ -29,6 +38,8 @@ pub struct View {
     pub theme: Theme,
     /// The motion preference.
     pub motion: Motion,
+    /// Whose colours are shown.
+    pub contrast: Contrast,
     /// How many times slower the processor appears; 1 is this machine as it is.
     pub slowdown: u32,
 }
@@ -50,6 +61,7 @@ impl View {
             height,
             theme: Theme::Light,
             motion: Motion::Full,
+            contrast: Contrast::Own,
             slowdown: 1,
         }
     }
@@ -66,6 +78,14 @@ impl View {
     pub const fn still(self) -> View {
         View {
             motion: Motion::Reduced,
+            ..self
+        }
+    }
+
+    /// The same in the system's colours.
+    pub const fn forced(self) -> View {
+        View {
+            contrast: Contrast::Forced,
             ..self
         }
     }

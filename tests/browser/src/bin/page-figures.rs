@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use page_tests::{FIRST_LOAD_BYTES, FIRST_LOAD_REQUESTS, Page, View};
+use page_tests::{COUNTERS, FIRST_LOAD_BYTES, FIRST_LOAD_REQUESTS, Page, View};
 use serde_json::json;
 
 /// The slower machine that the budgets are for.
@@ -38,9 +38,15 @@ fn main() -> Result<ExitCode> {
         1000.0,
         "ms",
     );
+    figure(
+        "seek anywhere in 10,000 steps (worst of 100)",
+        worst_seek()?,
+        50.0,
+        "ms",
+    );
     let (late, callbacks) = playing_and_paused()?;
     figure(
-        "frames later than 16.7 ms while playing, 200 records, slowed four-fold",
+        "frames later than 16.7 ms while playing, 200 records in view, processor slowed four-fold",
         late,
         5.0,
         "%",
@@ -74,18 +80,58 @@ fn first_paint() -> Result<f64> {
     Ok(paints[paints.len() / 2])
 }
 
-/// The share of late frames in percent while playing, and how many callbacks ran in a second of pause.
-fn playing_and_paused() -> Result<(f64, f64)> {
-    let page = Page::blank(View::WIDE.slowed(SLOWDOWN))?;
-    // The page goes on with a run that it finds after a crash, which is a door to any scene.
-    let found = json!({ "scenario": SCENE, "step": 0, "crashed": "figures" });
+/// A run of 10,000 steps.
+const LONG_RUN: &str =
+    "brokers 3\ntopic payments replicas=3\nproducer app\nsend app payments count=10000 every=2ms\nstep 10000\n";
+
+/// Milliseconds that the engine takes, in the page, to go to another step.
+fn worst_seek() -> Result<f64> {
+    let page = found_after_a_crash(View::WIDE, LONG_RUN)?;
+    page.wait_until(
+        "the run is there",
+        "Number(document.querySelector('.timeline input')?.max) >= 10000",
+    )?;
+    page.eval(SEEKS)?.as_f64().context("nothing was measured")
+}
+
+/// Moves the slider as a hand does. A stride that shares no factor with the length visits near and far places alike.
+const SEEKS: &str = "(async () => {
+    const slider = document.querySelector('.timeline input');
+    let worst = 0;
+    for (let n = 0; n < 100; n += 1) {
+        slider.value = n * 3331 % 10001;
+        const begun = performance.now();
+        slider.dispatchEvent(new InputEvent('input', { bubbles: true }));
+        worst = Math.max(worst, performance.now() - begun);
+        await new Promise((later) => setTimeout(later));
+    }
+    return worst;
+})()";
+
+/// A page that goes on with a run, as after a crash, which is a door to any scene.
+fn found_after_a_crash(view: View, scenario: &str) -> Result<Page> {
+    let page = Page::blank(view)?;
+    let found = json!({ "scenario": scenario, "step": 0, "position": 0, "crashed": "figures" });
     page.before_each_document(&format!(
         "sessionStorage['highwater.resume'] ??= JSON.stringify({found})"
     ))?;
     page.before_each_document(COUNTERS)?;
     page.open("")?;
     page.click("button", "Close")?;
+    Ok(page)
+}
+
+/// The share of late frames in percent while playing, and how many callbacks ran in a second of pause.
+fn playing_and_paused() -> Result<(f64, f64)> {
+    let page = found_after_a_crash(View::sized(1920, 1080).slowed(SLOWDOWN), SCENE)?;
     page.press("End")?;
+    for _ in 0..2 {
+        page.click("button", "Narrower columns")?;
+    }
+    page.wait_until(
+        "200 records are in view",
+        "document.querySelectorAll('.lane.broker .cell').length >= 200",
+    )?;
     page.press(" ")?;
     let late = page
         .eval(LATE_FRAMES)?
@@ -101,14 +147,6 @@ fn playing_and_paused() -> Result<(f64, f64)> {
         .context("nothing was counted")?;
     Ok((late, callbacks))
 }
-
-/// Counts every callback that the page asks for.
-const COUNTERS: &str = "
-    window.counted = { callbacks: 0, timeout: setTimeout.bind(window) };
-    for (const name of ['requestAnimationFrame', 'setTimeout', 'setInterval', 'requestIdleCallback']) {
-        const real = window[name].bind(window);
-        window[name] = (callback, ...rest) => real((...values) => { counted.callbacks += 1; return callback(...values) }, ...rest);
-    }";
 
 /// The share of frames, over three seconds, that came later after the one before than a 60 Hz screen shows them; half
 /// a millisecond is the clock's own.

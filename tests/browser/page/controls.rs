@@ -1,0 +1,51 @@
+//! Every control that can be seen does something, in everything that the page shows.
+
+use anyhow::{Context, Result, ensure};
+use page_tests::{View, drive};
+
+use crate::views::VIEWS;
+
+#[test]
+fn every_visible_control_does_something() -> Result<()> {
+    drive("controls", View::WIDE, "", |page| {
+        for shown in VIEWS {
+            let used = page.use_every_control(shown.begin).context(shown.name)?;
+            eprintln!("{}: {used} controls", shown.name);
+            ensure!(page.eval("highwater.crashed === null")? == true || shown.name == "after-a-crash");
+        }
+        Ok(())
+    })
+}
+
+/// A phone shows the same in another order, and not always the same.
+#[test]
+fn every_visible_control_does_something_on_a_phone() -> Result<()> {
+    drive("controls-phone", View::PHONE, "", |page| {
+        for shown in VIEWS
+            .iter()
+            .filter(|shown| ["landing", "puzzle", "records-asked"].contains(&shown.name))
+        {
+            page.use_every_control(shown.begin).context(shown.name)?;
+        }
+        Ok(())
+    })
+}
+
+/// The other tests rest on this one.
+#[test]
+fn a_dead_control_is_found() -> Result<()> {
+    drive("dead-control", View::WIDE, "#/lessons", |page| {
+        page.eval("document.querySelector('main').insertAdjacentHTML('afterbegin', '<button>Does nothing</button>')")?;
+        let dead = page
+            .controls()?
+            .into_iter()
+            .find(|one| one.key.contains("Does nothing"));
+        let dead = dead.context("the dead control is not seen")?;
+        let said = page.use_control(&dead).map_err(|error| format!("{error:#}"));
+        ensure!(
+            said.as_ref().is_err_and(|said| said.contains("does nothing")),
+            "{said:?}"
+        );
+        Ok(())
+    })
+}

@@ -1,0 +1,132 @@
+//! The promise of the landing scene: with the keyboard alone a person loses a record, and can say why.
+
+use anyhow::{Result, ensure};
+use page_tests::{Page, View, drive};
+
+fn kill_the_leader(page: &Page) -> Result<()> {
+    page.tab_to("button \"Kill the leader\"")?;
+    page.press("Enter")?;
+    page.wait_until(
+        "its broker is gone",
+        "Boolean(document.querySelector('.lane.broker.down'))",
+    )
+}
+
+#[test]
+fn a_record_is_lost_by_keyboard_and_the_page_says_why() -> Result<()> {
+    drive("promise", View::WIDE, "", |page| {
+        kill_the_leader(page)?;
+        page.wait_until(
+            "the story is told",
+            "Boolean(document.querySelector('[data-testid=lost]'))",
+        )?;
+        let story = page.text("aside.left")?;
+        ensure!(story.contains("confirmed payment"), "{story}");
+        ensure!(
+            story.contains("acks=1"),
+            "the setting that did it is not named: {story}"
+        );
+        // The inspector holds a lost record and tells what became of each copy.
+        page.press("i")?;
+        ensure!(page.eval("document.activeElement.id")? == "inspector");
+        let inspected = page.text("[data-testid=inspected]")?;
+        ensure!(inspected.to_lowercase().contains("lost"), "{inspected}");
+        page.screenshot("promise")?;
+
+        page.tab_to("button \"all\"")?;
+        page.press("Enter")?;
+        page.wait_until(
+            "a payment was acknowledged",
+            "document.querySelector('.say')?.innerText.match(/to [1-9]/) !== null",
+        )?;
+        kill_the_leader(page)?;
+        page.wait_for_text("Nothing was lost")
+    })
+}
+
+/// Each key that the help names does what it says.
+#[test]
+fn the_keys_do_what_the_help_says() -> Result<()> {
+    drive("keys", View::WIDE, "", |page| {
+        let step = |page: &Page| -> Result<f64> {
+            Ok(page
+                .eval("Number(document.querySelector('.caption .n').innerText)")?
+                .as_f64()
+                .unwrap_or(-1.0))
+        };
+        page.wait_until(
+            "some steps were taken",
+            "Number(document.querySelector('.caption .n').innerText) > 12",
+        )?;
+        page.press(" ")?;
+        page.wait_until(
+            "it is paused",
+            "Boolean(document.querySelector('[data-testid=play][aria-label=Play]'))",
+        )?;
+        let stood = step(page)?;
+        page.press("ArrowRight")?;
+        ensure!(step(page)? == stood + 1.0, "→ is one step");
+        page.press("ArrowLeft")?;
+        page.press("ArrowLeft")?;
+        ensure!(step(page)? == stood - 1.0, "← is one step back");
+        page.press("Shift+ArrowLeft")?;
+        let marked = step(page)?;
+        ensure!(marked < stood - 1.0, "Shift and ← is the marked moment before");
+        page.press("Home")?;
+        ensure!(step(page)? == 0.0, "Home is the start");
+        page.press("Shift+ArrowRight")?;
+        ensure!(step(page)? > 0.0, "Shift and → is the next marked moment");
+        page.press("End")?;
+        ensure!(step(page)? >= stood, "End is the end");
+        page.press("PageUp")?;
+        let before = step(page)?;
+        page.press("PageDown")?;
+        ensure!(
+            step(page)? == before + 1.0,
+            "Page Down is one step where there is no lesson"
+        );
+        page.press(".")?;
+        page.wait_until(
+            "the full stop plays",
+            "Boolean(document.querySelector('[data-testid=play][aria-label=Pause]'))",
+        )?;
+        page.press(".")?;
+        page.press("x")?;
+        page.press("2")?;
+        page.wait_until(
+            "X and 2 show the faults of broker 2",
+            "document.querySelector('[data-testid=fault-menu]')?.ariaLabel === 'What can happen to broker 2'",
+        )?;
+        page.press("Escape")?;
+        page.wait_until(
+            "Escape closes them",
+            "!document.querySelector('[data-testid=fault-menu]')",
+        )?;
+        ensure!(
+            page.focused()?.starts_with("button \"Break broker 2"),
+            "the focus is lost: {}",
+            page.focused()?
+        );
+        page.press("t")?;
+        page.wait_until(
+            "T is the transcript",
+            "Boolean(document.querySelector('[data-testid=events]'))",
+        )?;
+        page.press("?")?;
+        page.wait_until("? is the help", "Boolean(document.querySelector('dialog[open] .keys'))")?;
+        page.press("Escape")?;
+        page.wait_until("Escape closes it", "!document.querySelector('dialog[open]')")?;
+        let produced = page
+            .eval("document.querySelectorAll('[data-testid=producer-shop] .pill').length")?
+            .as_u64();
+        page.press("End")?;
+        page.press("p")?;
+        page.wait_until(
+            "P sends a record",
+            &format!(
+                "document.querySelectorAll('[data-testid=producer-shop] .pill').length > {}",
+                produced.unwrap_or(0)
+            ),
+        )
+    })
+}

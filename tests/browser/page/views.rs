@@ -1,0 +1,149 @@
+//! Everything that the page can show, each thing with the way to it.
+
+use anyhow::Result;
+use page_tests::Page;
+use serde_json::json;
+
+/// Something that the page can show.
+pub struct Shown {
+    /// What it is, for errors and pictures.
+    pub name: &'static str,
+    /// Leads there from anywhere.
+    pub begin: fn(&Page) -> Result<()>,
+}
+
+/// All of them.
+pub const VIEWS: [Shown; 20] = [
+    shown("landing", landing),
+    shown("landing-lost", landing_lost),
+    shown("landing-kept", landing_kept),
+    shown("lessons", lessons),
+    shown("lesson", |page| lesson(page, "02-the-log", 0)),
+    shown("partitions", |page| lesson(page, "02-the-log", 3)),
+    shown("records-asked", |page| lesson(page, "06-the-high-watermark", 1)),
+    shown("option-asked", |page| lesson(page, "08-crash-and-recovery", 3)),
+    shown("stores", |page| lesson(page, "01-log-first", 2)),
+    shown("stores-crashed", stores_crashed),
+    shown("puzzle", |page| lesson(page, "07-what-acks-is-worth", 3)),
+    shown("help", |page| pressed(page, "button", "Help: keys")),
+    shown("settings", |page| pressed(page, "button", "Settings of the page")),
+    shown("faults", |page| {
+        pressed(page, "button", "Break broker 1: what can happen to it")
+    }),
+    shown("faults-of-one-that-is-down", down),
+    shown("events", |page| pressed(page, "tab", "Events")),
+    shown("table", |page| pressed(page, "tab", "Table")),
+    shown("past-changed", past_changed),
+    shown("lesson-with-mistakes", with_mistakes),
+    shown("after-a-crash", after_a_crash),
+];
+
+const fn shown(name: &'static str, begin: fn(&Page) -> Result<()>) -> Shown {
+    Shown { name, begin }
+}
+
+/// The landing, at rest after a while, with a record in the inspector.
+fn landing(page: &Page) -> Result<()> {
+    page.open_after("", "", "")?;
+    page.wait_until("the cluster is shown", "Boolean(document.querySelector('.speed'))")?;
+    page.eval("document.querySelector('[aria-label=\"20 steps a second\"]').click()")?;
+    page.wait_until(
+        "some steps were taken",
+        "Number(document.querySelector('.caption .n').innerText) > 12",
+    )?;
+    page.hold_still()?;
+    page.eval("document.querySelector('[data-cell^=\"1/\"]').click()")?;
+    page.wait_until(
+        "a record is inspected",
+        "Boolean(document.querySelector('[data-testid=inspected]'))",
+    )
+}
+
+fn landing_lost(page: &Page) -> Result<()> {
+    landing(page)?;
+    page.eval("document.querySelector('[data-testid=kill-leader]').click()")?;
+    page.wait_until(
+        "the story is told",
+        "Boolean(document.querySelector('[data-testid=lost]'))",
+    )
+}
+
+fn landing_kept(page: &Page) -> Result<()> {
+    landing_lost(page)?;
+    page.eval("document.querySelector('[data-testid=again-all]').click()")?;
+    page.wait_until(
+        "it begins anew",
+        "Boolean(document.querySelector('[data-testid=kill-leader]'))",
+    )?;
+    page.wait_until(
+        "a payment was acknowledged",
+        "!document.querySelector('.say').innerText.includes('to 0 of')",
+    )?;
+    page.eval("document.querySelector('[data-testid=kill-leader]').click()")?;
+    page.wait_for_text("Nothing was lost")
+}
+
+fn lessons(page: &Page) -> Result<()> {
+    page.open_after("#/lessons", &progress("02-the-log", 2), "")
+}
+
+/// A lesson at one of its stops.
+pub fn lesson(page: &Page, slug: &str, stop: u32) -> Result<()> {
+    page.open_after(&format!("#/lesson/{slug}"), &progress(slug, stop), "")?;
+    page.wait_until(
+        "the lesson is shown",
+        "Boolean(document.querySelector('aside[aria-label=Lesson] h1'))",
+    )
+}
+
+/// What is stored of somebody who has come so far in a lesson.
+pub fn progress(slug: &str, stop: u32) -> String {
+    json!({ "version": 1, "lessons": { slug: { "stop": stop } } }).to_string()
+}
+
+/// The landing with something pressed.
+fn pressed(page: &Page, role: &str, name: &str) -> Result<()> {
+    landing(page)?;
+    page.click(role, name)
+}
+
+fn stores_crashed(page: &Page) -> Result<()> {
+    lesson(page, "01-log-first", 2)?;
+    page.eval("document.querySelector('[data-testid=crash]').click()")?;
+    page.wait_until(
+        "the power is gone",
+        "document.querySelector('[data-testid=crash]').disabled",
+    )
+}
+
+fn down(page: &Page) -> Result<()> {
+    lesson(page, "08-crash-and-recovery", 2)?;
+    page.click("button", "Start broker 1: what can happen to it")
+}
+
+fn past_changed(page: &Page) -> Result<()> {
+    landing(page)?;
+    page.press("Home")?;
+    page.press("p")?;
+    page.wait_for_text("You changed the past")
+}
+
+/// Opens a lesson file of this folder.
+pub fn open_file(page: &Page, name: &str) -> Result<()> {
+    page.open_after("#/lessons", "", "")?;
+    page.wait_for_text("A lesson of your own")?;
+    let path = format!("{}/page/files/{name}", env!("CARGO_MANIFEST_DIR"));
+    page.select("#lesson-file")?.choose_file(&path)
+}
+
+fn with_mistakes(page: &Page) -> Result<()> {
+    open_file(page, "mistakes.md")?;
+    page.wait_for_text("This lesson's file has mistakes")
+}
+
+fn after_a_crash(page: &Page) -> Result<()> {
+    let scenario = "brokers 3\ntopic payments replicas=3\nproducer shop\nsend shop payments count=5\nrun until acked\n";
+    let run = json!({ "scenario": scenario, "step": 3, "position": 5, "crashed": "panicked on purpose" });
+    page.open_after("", "", &run.to_string())?;
+    page.wait_for_text("The engine stopped, and was started again")
+}

@@ -1,0 +1,169 @@
+//! Every control that a person could use at this moment, found in the document itself: nobody keeps a list of them, so
+//! that a new control that does nothing is found by the tests there are.
+//!
+//! A control is told from others by its kind, its name and the group it stands in, since the page may draw it anew at
+//! any step. What using it changes is looked for in everything that a person or an assistive technology can notice.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::page::{Element, Page};
+
+/// How long a control may take to show what it did.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// The functions that the tests ask in the document: which controls there are, and what can be noticed of the page.
+const EYES: &str = r#"(() => {
+    if (window.eyes) return;
+    const words = (text) => (text || '').replace(/\s+/g, ' ').trim().slice(0, 80);
+    const named = (element) => words(element.getAttribute('aria-label')
+        || [...(element.labels || [])].map((label) => label.innerText).join(' ')
+        || (element.getAttribute('aria-labelledby') || '').split(' ').map((id) => document.getElementById(id)?.innerText).join(' ')
+        || element.innerText || element.placeholder || element.title || element.value);
+    const kind = (element) => element.localName + (element.type && element.localName === 'input' ? ':' + element.type : '');
+    const group = (element) => {
+        const near = element.parentElement.closest('[data-testid], [role=group], [role=radiogroup], [role=tablist], [role=dialog], dialog, nav, section, aside, main, header, footer');
+        return near ? near.dataset.testid || words(near.getAttribute('aria-label')) || near.localName : '';
+    };
+    const visible = (element) => {
+        if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) return false;
+        const box = element.getBoundingClientRect();
+        return box.width > 0 && box.height > 0 && !element.closest('[inert]') && !element.classList.contains('skip');
+    };
+    // What is on already, and cannot be switched off by being used: a chosen option, the place where one is.
+    const rests = (element) => element.disabled || element.readOnly || element.checked
+        || (element.closest('.seg') && element.ariaPressed === 'true')
+        || (element.hasAttribute('aria-current') && new URL(element.href).hash === (location.hash || '#/'));
+    const controls = () => {
+        const over = document.querySelector('dialog[open]') || document.querySelector('[role=dialog]');
+        const found = [...(over || document.body).querySelectorAll(
+            'a[href], button, input, select, textarea, summary, [role=button], [role=tab], [role=link], [role=checkbox], [role=switch]')];
+        const seen = new Map();
+        return found.filter(visible).map((element) => {
+            const place = `${kind(element)} "${named(element)}" in ${group(element)}`;
+            const again = seen.get(place) || 0;
+            seen.set(place, again + 1);
+            return { element, key: again ? `${place}, number ${again + 1}` : place, kind: kind(element), rests: Boolean(rests(element)) };
+        });
+    };
+    const noticed = () => {
+        const all = [...document.querySelectorAll('*')];
+        return JSON.stringify([
+            location.hash,
+            document.documentElement.cloneNode(false).outerHTML,
+            document.body.innerHTML,
+            all.filter((one) => 'value' in one).map((one) => [one.value, one.checked, one.files?.length]),
+            all.filter((one) => one.scrollTop || one.scrollLeft).map((one) => [one.className, one.scrollTop, one.scrollLeft]),
+            all.indexOf(document.activeElement),
+        ]);
+    };
+    window.eyes = { controls, noticed };
+})()"#;
+
+/// A control of the page, as it was when it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Kind, name and group.
+    pub key: String,
+    /// The element's name, and the type of an input.
+    pub kind: String,
+    /// Whether using it now could not change anything: it is disabled, or the option that is chosen already.
+    pub rests: bool,
+}
+
+impl Page {
+    /// All controls that can be seen; while a dialog is open, its own alone.
+    pub fn controls(&self) -> Result<Vec<Control>> {
+        self.eval(EYES)?;
+        let found = self.eval("eyes.controls().map(({ key, kind, rests }) => [key, kind, rests])")?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let controls = found.as_array().into_iter().flatten().map(|entry| Control {
+            key: text(&entry[0]),
+            kind: text(&entry[1]),
+            rests: entry[2] == json!(true),
+        });
+        Ok(controls.collect())
+    }
+
+    /// Uses a control as a person would, and fails when nothing that can be noticed has changed.
+    pub fn use_control(&self, control: &Control) -> Result<()> {
+        let find = format!(
+            "eyes.controls().find(({{ key }}) => key === {})?.element",
+            json!(control.key)
+        );
+        let element = self.element(&control.key, &find)?;
+        // To have the focus is no effect of its own.
+        element.focus()?;
+        let before = self.eval("eyes.noticed()")?;
+        self.handle(control, &element)
+            .with_context(|| format!("cannot use {}", control.key))?;
+        let begun = Instant::now();
+        while self.eval("window.eyes ? eyes.noticed() : 'another document'")? == before {
+            if begun.elapsed() > ANSWER {
+                bail!("{} does nothing", control.key);
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+
+    fn handle(&self, control: &Control, element: &Element<'_>) -> Result<()> {
+        match control.kind.as_str() {
+            "input:range" => {
+                let (value, low) = (element.value()?, element.attribute("min")?.unwrap_or_default());
+                self.press(if value == low { "ArrowRight" } else { "ArrowLeft" })
+            }
+            "input:file" => {
+                let mistakes = concat!(env!("CARGO_MANIFEST_DIR"), "/page/files/mistakes.md");
+                element.choose_file(mistakes)
+            }
+            "input:text" => {
+                element.select()?;
+                self.insert("7")?;
+                self.press("Enter")
+            }
+            _ => element.click(),
+        }
+    }
+
+    /// Uses every control of this view, each once, and gives back how many. `begin` leads to the view, and is called
+    /// again whenever a control has led away from others that are still to be used.
+    pub fn use_every_control(&self, begin: impl Fn(&Page) -> Result<()>) -> Result<usize> {
+        begin(self)?;
+        let mut open: Vec<Control> = self.controls()?.into_iter().filter(|one| !one.rests).collect();
+        let count = open.len();
+        ensure!(count > 0, "there is nothing to use");
+        let mut fresh = true;
+        while !open.is_empty() {
+            let here = self.controls()?;
+            let next = open.iter().position(|wanted| {
+                let now = here.iter().find(|one| one.key == wanted.key);
+                now.is_some_and(|now| !now.rests)
+            });
+            match next {
+                Some(at) => {
+                    self.use_control(&open.remove(at))?;
+                    self.check_console()?;
+                    self.hold_still()?;
+                    fresh = false;
+                }
+                None if fresh => bail!("these controls are gone when the view is begun again: {open:#?}"),
+                None => {
+                    begin(self)?;
+                    fresh = true;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Pauses, if it plays.
+    pub fn hold_still(&self) -> Result<()> {
+        self.eval("document.querySelector('[data-testid=play][aria-label=Pause]')?.click()")?;
+        let still = "!document.querySelector('[data-testid=play][aria-label=Pause]')";
+        self.wait_until("it is paused", still)
+    }
+}
