@@ -86,6 +86,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             doing.answered("reassign", answer);
             Ok(())
         }
+        Input::CreatePartitions(topic, count) => create_partitions(doing, topic, count),
         Input::DeleteRecords(tp, offset) => delete_records(doing, tp, offset),
         Input::CheckRetention(broker) => each_up(doing, broker, |broker, cx| broker.check_retention(cx)),
         Input::Checkpoint(broker) => each_up(doing, broker, |broker, cx| broker.checkpoint(cx)),
@@ -344,6 +345,47 @@ pub(crate) fn create_offsets_topic(doing: &mut Doing<'_>) {
     if create_topic(doing, OFFSETS_TOPIC.into(), assignment, &configs).is_err() {
         change_settings(doing, |settings| settings.offsets_topic = None);
     }
+}
+
+/// More partitions of a topic, each with as many replicas as the first has, round-robin over all brokers as in `topic`.
+/// Brokers learn of them like of any change, clients when they ask for the cluster's state.
+fn create_partitions(doing: &mut Doing<'_>, topic: TopicId, count: u32) -> Done {
+    const MOST: u32 = 1_000;
+    let first = TopicPartition { topic, partition: 0 };
+    partition_exists(doing.world, first)?;
+    controller_up(doing.world)?;
+    if count > MOST {
+        return Err(Refused::new(
+            format!("{count} partitions are too many for the model"),
+            format!("have at most {MOST}"),
+        ));
+    }
+    let brokers = doing.world.broker_ids().count() as u32;
+    let known = doing.world.settings().topic(topic).partitions;
+    let factor = doing
+        .world
+        .image()
+        .partition(first)
+        .map_or(1, |first| first.replicas.len() as u32);
+    let broker = |at: u32| BrokerId((at % brokers + 1) as u16);
+    let replicas = |p: u32| (p..p + factor).map(broker).collect();
+    let assignments: Vec<Vec<BrokerId>> = (known..count).map(replicas).collect();
+    doing.hear_brokers();
+    change_settings(doing, |settings| {
+        if let Some(known) = settings.topics.get_mut(&topic) {
+            known.partitions = count.max(known.partitions);
+        }
+    });
+    let answer = doing.with_controller(|controller, cx| controller.create_partitions(topic, count, &assignments, cx));
+    if answer.is_some() {
+        change_settings(doing, |settings| {
+            if let Some(changed) = settings.topics.get_mut(&topic) {
+                changed.partitions = known;
+            }
+        });
+    }
+    doing.answered("partitions", answer);
+    Ok(())
 }
 
 fn commit(doing: &mut Doing<'_>, id: ClientId, offsets: &[(TopicPartition, i64)]) -> Done {

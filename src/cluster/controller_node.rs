@@ -448,6 +448,18 @@ impl ControllerNode {
             .find_map(|(_, answer)| answer.err())
     }
 
+    /// Adds partitions to a topic until it has `count`, one for each list of replicas.
+    pub fn create_partitions(
+        &mut self,
+        topic: TopicId,
+        count: u32,
+        assignments: &[Vec<BrokerId>],
+        cx: &mut Cx<'_>,
+    ) -> Option<Errors> {
+        let outcome = self.controller.create_partitions(topic, count, assignments);
+        self.publish(outcome, cx).err()
+    }
+
     /// Moves a partition to other replicas.
     pub fn reassign(&mut self, at: TopicPartition, replicas: &[BrokerId], cx: &mut Cx<'_>) -> Option<Errors> {
         let outcome = self

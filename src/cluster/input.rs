@@ -190,6 +190,8 @@ pub enum Input {
     Elect(TopicPartition, ElectionType),
     /// Moves a partition to other replicas.
     Reassign(TopicPartition, Vec<BrokerId>),
+    /// Adds partitions to a topic until it has so many.
+    CreatePartitions(TopicId, u32),
     /// Deletes the records below an offset.
     DeleteRecords(TopicPartition, i64),
     /// Runs the retention check now, on one broker or on all that are up.

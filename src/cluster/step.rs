@@ -425,7 +425,8 @@ impl Doing<'_> {
         self.with_controller(|controller, _| controller.read_so_far(&applied));
     }
 
-    /// What follows from a step: clients that wait for news of the cluster are woken when somebody they reach has some.
+    /// What follows from a step: clients that wait for news of the cluster are woken when somebody they reach has some, and
+    /// those whose turn it is to ask learn of new partitions.
     fn settle(&mut self) {
         contact::settle(self);
         for at in 0..self.world.model.clients.len() {
@@ -435,6 +436,13 @@ impl Doing<'_> {
                 let node = Node::Client(id);
                 if self.world.model.timers.due(node, timer).is_none() {
                     self.world.model.timers.arm(node, timer, due);
+                }
+            }
+            let (node, timer) = (Node::Client(id), Timer::of(TimerKind::Refresh));
+            match self.world.refresh_due(id) {
+                Some(due) => self.world.model.timers.arm(node, timer, due),
+                None => {
+                    self.world.model.timers.disarm(node, timer);
                 }
             }
         }
@@ -465,5 +473,16 @@ impl World {
         let mut reached = awake.filter(|b| self.model.network.connects(node, Node::Broker(b.id())));
         let has_news = reached.any(|b| b.image().is_some_and(knows_more));
         has_news.then(|| wanted.poll_at(self.model.now))
+    }
+
+    /// When a client asks for the cluster's state because of its age, if there are partitions that it does not know.
+    fn refresh_due(&self, id: ClientId) -> Option<Micros> {
+        let client = self.client(id).filter(|c| c.is_running())?;
+        let (due, known) = client.refreshes_at(self.model.now);
+        let more = |image: &Arc<Image>| image.partitions.len() > known.partitions.len();
+        let mut awake = self.brokers().filter(|b| self.is_awake(Node::Broker(b.id())));
+        let news = awake
+            .any(|b| b.image().is_some_and(more) && self.network().connects(Node::Client(id), Node::Broker(b.id())));
+        (news && self.rules().on(Rule::MetadataAge)).then_some(due)
     }
 }

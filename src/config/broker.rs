@@ -69,18 +69,6 @@ configs! {
         group_min_session_timeout_ms: i64 = "group.min.session.timeout.ms",
         /// Milliseconds of a member's session timeout, at most.
         group_max_session_timeout_ms: i64 = "group.max.session.timeout.ms",
-        /// Milliseconds of silence after which a member of the consumer protocol counts as dead.
-        group_consumer_session_timeout_ms: i64 = "group.consumer.session.timeout.ms",
-        /// Milliseconds between two heartbeats of a member of the consumer protocol.
-        group_consumer_heartbeat_interval_ms: i64 = "group.consumer.heartbeat.interval.ms",
-        /// The least and the most of those two that a broker may be configured with.
-        group_consumer_min_session_timeout_ms: i64 = "group.consumer.min.session.timeout.ms",
-        /// See the row above.
-        group_consumer_max_session_timeout_ms: i64 = "group.consumer.max.session.timeout.ms",
-        /// See the row above.
-        group_consumer_min_heartbeat_interval_ms: i64 = "group.consumer.min.heartbeat.interval.ms",
-        /// See the row above.
-        group_consumer_max_heartbeat_interval_ms: i64 = "group.consumer.max.heartbeat.interval.ms",
         /// Partitions of `__consumer_offsets` when it is created.
         offsets_topic_num_partitions: i64 = "offsets.topic.num.partitions",
         /// Replicas of each of them, at most.
@@ -143,36 +131,7 @@ impl BrokerConfig {
                 });
             }
         }
-        self.check_groups()?;
         Ok(self)
-    }
-
-    /// The consumer protocol's session timeout and heartbeat interval lie between their bounds.
-    fn check_groups(&self) -> Result<(), ConfigError> {
-        let bounded = [
-            (
-                "session.timeout.ms",
-                self.group_consumer_session_timeout_ms,
-                self.group_consumer_min_session_timeout_ms..=self.group_consumer_max_session_timeout_ms,
-            ),
-            (
-                "heartbeat.interval.ms",
-                self.group_consumer_heartbeat_interval_ms,
-                self.group_consumer_min_heartbeat_interval_ms..=self.group_consumer_max_heartbeat_interval_ms,
-            ),
-        ];
-        for (name, value, bounds) in bounded {
-            if !bounds.contains(&value) {
-                let (least, most) = (bounds.start(), bounds.end());
-                return Err(ConfigError::Conflict {
-                    reason: format!(
-                        "group.consumer.{name}={value} is not between {least} and {most}; choose another value, \
-                         or set group.consumer.min.{name} or group.consumer.max.{name} with it"
-                    ),
-                });
-            }
-        }
-        Ok(())
     }
 
     /// What this broker's settings make the default of a topic config; `None` where nothing was set, so that Kafka's

@@ -1,6 +1,7 @@
 //! What a consumer is configured to do. Mirrors `ConsumerConfig`.
 //!
-//! Deliberately absent: `group.id`, which the scenario gives beside the configs, and static membership.
+//! Deliberately absent: `group.id`, which the scenario gives beside the configs, static membership, and the consumer
+//! protocol (KIP-848) with what belongs to it.
 
 use super::def::{Def, Scope};
 use super::error::ConfigError;
@@ -87,25 +88,6 @@ impl FromValue for IsolationLevel {
     }
 }
 
-/// Who decides in a group who reads what.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum GroupProtocol {
-    /// One of the members (JoinGroup, SyncGroup).
-    Classic,
-    /// The group's coordinator (KIP-848).
-    Consumer,
-}
-
-impl FromValue for GroupProtocol {
-    fn from_value(value: &Value) -> Option<GroupProtocol> {
-        match value {
-            Value::Str(text) if text.eq_ignore_ascii_case("classic") => Some(GroupProtocol::Classic),
-            Value::Str(text) if text.eq_ignore_ascii_case("consumer") => Some(GroupProtocol::Consumer),
-            _ => None,
-        }
-    }
-}
-
 /// An assignor that runs in a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strategy {
@@ -145,28 +127,6 @@ impl FromValue for Vec<Strategy> {
     }
 }
 
-/// The assignor that a member asks its coordinator for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RemoteAssignor {
-    /// The coordinator chooses: its first one.
-    Default,
-    /// `uniform`.
-    Uniform,
-    /// `range`.
-    Range,
-}
-
-impl FromValue for RemoteAssignor {
-    fn from_value(value: &Value) -> Option<RemoteAssignor> {
-        match value {
-            Value::Null => Some(RemoteAssignor::Default),
-            Value::Str(text) if text == "uniform" => Some(RemoteAssignor::Uniform),
-            Value::Str(text) if text == "range" => Some(RemoteAssignor::Range),
-            _ => None,
-        }
-    }
-}
-
 configs! {
     /// A consumer's settings as it acts on them.
     pub struct ConsumerConfig in Consumer {
@@ -188,12 +148,8 @@ configs! {
         enable_auto_commit: bool = "enable.auto.commit",
         /// That interval in milliseconds.
         auto_commit_interval_ms: i64 = "auto.commit.interval.ms",
-        /// Who decides in a group who reads what.
-        group_protocol: GroupProtocol = "group.protocol",
         /// The assignors that this member can run, the one it likes best first.
         partition_assignment_strategy: Vec<Strategy> = "partition.assignment.strategy",
-        /// The assignor that this member asks its coordinator for.
-        group_remote_assignor: RemoteAssignor = "group.remote.assignor",
         /// Milliseconds of silence after which the group counts a member as dead.
         session_timeout_ms: i64 = "session.timeout.ms",
         /// Milliseconds between two heartbeats to the coordinator.
@@ -218,7 +174,7 @@ configs! {
 impl ConsumerConfig {
     fn finish(self, _set: &ConfigMap) -> Result<Self, ConfigError> {
         let (beat, session) = (self.heartbeat_interval_ms, self.session_timeout_ms);
-        if self.group_protocol == GroupProtocol::Classic && beat >= session {
+        if beat >= session {
             return Err(ConfigError::Conflict {
                 reason: format!(
                     "heartbeat.interval.ms={beat} is not less than session.timeout.ms={session}; \

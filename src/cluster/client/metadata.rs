@@ -5,8 +5,8 @@
 //! here it waits without stepping, and says at which instants it would ask ([`News`]), so that the world wakes it at the
 //! first of them at which somebody knows more. A leader named in an error answer (KIP-951) is taken over at once.
 //!
-//! Deliberately absent: the periodic refresh by `metadata.max.age.ms`. Nothing but new partitions of a topic is learned
-//! by it alone; when partitions can be added, [`Metadata::want`] at that age is all that it takes. Mirrors `Metadata` and
+//! A client asks, too, when what it knows is as old as `metadata.max.age.ms`. Nothing but new partitions of a topic is
+//! learned by that alone, so only then does it leave ([`Metadata::refreshes_at`]). Mirrors `Metadata` and
 //! `NetworkClient.DefaultMetadataUpdater`.
 
 use std::sync::Arc;
@@ -71,6 +71,9 @@ pub(super) struct Metadata {
     last: Option<BrokerId>,
     /// The broker that failed last: it is asked only if there is no other.
     failed: Option<BrokerId>,
+    /// When its process started, with the cluster as it was. Until there are partitions that it does not know this decides
+    /// nothing; from then on the deadline is armed, and so it is no part of the canonical encoding.
+    started: Micros,
     /// When the last answer, or failure to answer, came.
     refreshed: Option<Micros>,
     /// How many answers in a row brought nothing new.
@@ -84,9 +87,22 @@ impl Metadata {
             asking: Asking::No,
             last: None,
             failed: None,
+            started: 0,
             refreshed: None,
             fruitless: 0,
         }
+    }
+
+    /// The client's process starts now.
+    pub(super) fn start(&mut self, now: Micros) {
+        self.started = now;
+    }
+
+    /// When it is next asked for because of its age.
+    pub(super) fn refreshes_at(&self, max_age: Micros, now: Micros) -> Micros {
+        let since = self.refreshed.unwrap_or(0).max(self.started);
+        let max_age = max_age.max(1);
+        since + (now.saturating_sub(since) / max_age + 1) * max_age
     }
 
     /// What the client knows.

@@ -159,7 +159,12 @@ impl Client {
 
     /// Its process has just started: it begins to do what it does by itself.
     pub fn begin(&mut self, cx: &mut Cx) {
-        either!(self, it => it.go_on(cx))
+        either!(self, it => it.begin(cx))
+    }
+
+    /// When it asks for the cluster's state because what it knows is old, and what it knows.
+    pub fn refreshes_at(&self, now: Micros) -> (Micros, &Image) {
+        either!(self, it => it.refreshes_at(now))
     }
 
     /// A config has changed.

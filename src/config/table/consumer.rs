@@ -34,10 +34,8 @@ pub(super) static CONFIGS: &[Def] = &[
         .about("The broker answers a fetch once it has this much to give."),
     string("group.id", Null, Any),
     string("group.instance.id", Null, NonEmptyString),
-    string("group.protocol", Text("classic"), OneOfAnyCase(&["CONSUMER", "CLASSIC"]))
-        .about("Who decides in a group who reads what: one of the members (classic), or the coordinator (consumer)."),
-    string("group.remote.assignor", Null, Any)
-        .about("The assignor that the coordinator should use: uniform or range."),
+    string("group.protocol", Text("classic"), OneOfAnyCase(&["CONSUMER", "CLASSIC"])),
+    string("group.remote.assignor", Null, Any),
     int("heartbeat.interval.ms", Text("3000"), Any).ms()
         .about("How often a member of a group tells its coordinator that it is alive."),
     list("interceptor.classes", Text(""), AnyList),

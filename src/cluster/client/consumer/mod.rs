@@ -272,6 +272,7 @@ impl Consumer {
     pub fn start(&mut self, cx: &mut Cx) {
         self.life = Life::Running;
         self.metadata = Metadata::new(self.metadata.shared());
+        self.metadata.start(cx.now);
         self.metadata.want(None);
         self.go_on(cx);
     }
@@ -346,6 +347,7 @@ impl Consumer {
         match (timer.kind, timer.peer) {
             (TimerKind::Poll, _) if self.poll.is_some_and(|poll| poll.until <= cx.now) => self.end_poll(),
             (TimerKind::Heartbeat, _) => self.beat(cx),
+            (TimerKind::Refresh, _) => self.metadata.want(None),
             (TimerKind::Request, Some(Node::Broker(peer))) => self.on_request_timeout(peer, cx),
             (TimerKind::Retry, Some(Node::Broker(peer))) => self.on_broken(peer, cx),
             (TimerKind::Retry, None) if timer.partition.is_none() => {
@@ -392,6 +394,18 @@ impl Consumer {
             }),
             (one, other) => one.or(other),
         }
+    }
+
+    /// Its process has just started.
+    pub fn begin(&mut self, cx: &mut Cx) {
+        self.metadata.start(cx.now);
+        self.go_on(cx);
+    }
+
+    /// When it asks for the cluster's state because of its age, and what it knows.
+    pub fn refreshes_at(&self, now: Micros) -> (Micros, &Image) {
+        let max_age = micros(self.config.metadata_max_age_ms);
+        (self.metadata.refreshes_at(max_age, now), self.metadata.image())
     }
 
     /// A config has changed, or anything else that its next move hangs on.

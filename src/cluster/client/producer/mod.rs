@@ -188,6 +188,7 @@ impl Producer {
         self.life = Life::Running;
         self.sequences = Sequences::new(self.id, self.starts);
         self.metadata = Metadata::new(self.metadata.shared());
+        self.metadata.start(cx.now);
         self.metadata.want(None);
         self.go_on(cx);
     }
@@ -228,6 +229,7 @@ impl Producer {
     pub fn on_timer(&mut self, timer: Timer, cx: &mut Cx) {
         self.alarms.fired(timer);
         match (timer.kind, timer.peer) {
+            (TimerKind::Refresh, _) => self.metadata.want(None),
             (TimerKind::Request, Some(Node::Broker(peer))) => self.on_request_timeout(peer, cx),
             (TimerKind::Retry, Some(Node::Broker(peer))) if self.connections.is_broken(peer, cx.now) => {
                 cx.close(Node::Broker(peer));
@@ -256,6 +258,18 @@ impl Producer {
     /// What it waits for, if only news of the cluster can help it on.
     pub fn wants_news(&self) -> Option<News> {
         self.stuck.then(|| self.metadata.news(self.backoff())).flatten()
+    }
+
+    /// Its process has just started.
+    pub fn begin(&mut self, cx: &mut Cx) {
+        self.metadata.start(cx.now);
+        self.go_on(cx);
+    }
+
+    /// When it asks for the cluster's state because of its age, and what it knows.
+    pub fn refreshes_at(&self, now: Micros) -> (Micros, &Image) {
+        let max_age = micros(self.config.metadata_max_age_ms);
+        (self.metadata.refreshes_at(max_age, now), self.metadata.image())
     }
 
     /// A config has changed, or anything else that its next move hangs on.
