@@ -609,6 +609,8 @@ impl Compared {
         let flushed = self.history.range(end.min(recovery_point)..recovery_point).next();
         assert_eq!(flushed, None, "the log ends at {end}, below {recovery_point}");
         self.history.split_off(&end);
+        // A checkpoint above the end is of no use, and a broker finds that out before anything is appended here.
+        self.log.checkpoint = self.log.checkpoint.filter(|checkpoint| *checkpoint <= end);
     }
 
     fn truncate(&mut self, at: usize) {

@@ -97,14 +97,8 @@ impl Pair {
         match act {
             Act::Append { records, follower } => self.append(*records, *follower),
             Act::Roll => drop(self.log.roll(&self.config, 0)),
-            Act::Flush => {
-                self.log.flush_all(0);
-                self.note_flush();
-            }
-            Act::RunTasks => {
-                self.log.run_tasks(0);
-                self.note_flush();
-            }
+            Act::Flush => self.flushing(|log| drop(log.flush_all(0))),
+            Act::RunTasks => self.flushing(|log| drop(log.run_tasks(0))),
             Act::Read { at, max_bytes } => self.read(self.offset(*at), *max_bytes),
             Act::Truncate { at } => {
                 let offset = self.offset(*at);
@@ -136,8 +130,14 @@ impl Pair {
         }
     }
 
-    fn note_flush(&mut self) {
-        self.model.safe = self.log.recovery_point().min(self.model.end);
+    /// Only a flush that moves the recovery point is one: below a point that was left above the log end nothing is
+    /// flushed again.
+    fn flushing(&mut self, flush: impl FnOnce(&mut Log)) {
+        let before = self.log.recovery_point();
+        flush(&mut self.log);
+        if self.log.recovery_point() > before {
+            self.model.safe = self.log.recovery_point().min(self.model.end);
+        }
     }
 
     fn append(&mut self, count: usize, follower: bool) {
@@ -212,6 +212,7 @@ impl Pair {
     fn settle_end(&mut self, last_base: i64) {
         let last = self.model.batches.last().map_or(last_base, Model::batch_end);
         self.model.end = last.max(last_base);
+        self.model.safe = self.model.safe.min(self.model.end);
         if self.model.end < self.model.start {
             self.model.batches.clear();
             self.model.end = self.model.start;
