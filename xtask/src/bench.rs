@@ -19,7 +19,8 @@ pub fn run() -> Result<ExitCode> {
     let browser = tools::browser()?;
     let mut table = Table::default();
 
-    table.gather(&mut workspace.cargo(&["bench", "--locked", "--bench", "engine", "--bench", "dump"]))?;
+    let programs = ["--bench", "engine", "--bench", "log", "--bench", "dump"];
+    table.gather(&mut workspace.cargo(&[&["bench", "--locked"][..], &programs[..]].concat()))?;
 
     let program = page::build(&workspace, Kind::Page)?;
     let folder = workspace.root.join("dist");
