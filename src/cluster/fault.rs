@@ -74,6 +74,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
         }
         Input::Tear(tp, id, keep) => damage(doing, id, |broker, cx| broker.tear(tp, keep, cx)),
         Input::Flip(tp, id, base, position) => damage(doing, id, |broker, cx| broker.flip(tp, base, position, cx)),
+        Input::RemoveFile(tp, id, name) => damage(doing, id, |broker, cx| broker.remove_file(tp, &name, cx)),
         Input::KillController => controller(doing, false),
         Input::StartController => controller(doing, true),
         _ => Err(Refused::new("this act is unknown to this version", "leave it out")),
@@ -332,7 +333,7 @@ fn damage(
 ) -> Done {
     stopped(doing.world, id)?;
     let done = doing.with_broker(id, act);
-    done.map_err(|reason| Refused::new(reason, "name a replica, a segment and a position that exist"))
+    done.map_err(|reason| Refused::new(reason, "name a replica, a file and a position that exist"))
 }
 
 fn controller(doing: &mut Doing<'_>, up: bool) -> Done {

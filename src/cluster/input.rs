@@ -266,6 +266,8 @@ pub enum Input {
     Tear(TopicPartition, BrokerId, Option<u32>),
     /// A byte of a segment's log is inverted: base offset of the segment, position in the file.
     Flip(TopicPartition, BrokerId, i64, u64),
+    /// An index, or a snapshot of the producers, is gone from a replica's folder, on a broker that is down.
+    RemoveFile(TopicPartition, BrokerId, Arc<str>),
     /// The controller quorum goes.
     KillController,
     /// The controller quorum is back.

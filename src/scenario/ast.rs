@@ -502,6 +502,13 @@ pub enum Act {
         /// The byte's position in the file.
         at: u64,
     },
+    /// `remove T-P@B/NAME`.
+    Remove {
+        /// Whose folder.
+        replica: Replica,
+        /// The file: an index or a snapshot of the producers.
+        name: String,
+    },
 }
 
 /// `send P T[-P] …`.

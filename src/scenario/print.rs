@@ -65,6 +65,7 @@ fn act_verb(act: &Act) -> &'static str {
         Act::Drop { .. } => "drop",
         Act::Tear { .. } => "tear",
         Act::Flip { .. } => "flip",
+        Act::Remove { .. } => "remove",
     }
 }
 
@@ -455,6 +456,7 @@ impl Act {
                 optional(f, "keep", keep.as_ref())
             }
             Act::Flip { replica, base, at } => write!(f, " {replica}/{base} at={at}"),
+            Act::Remove { replica, name } => write!(f, " {replica}/{name}"),
             _ => Ok(()),
         }
     }

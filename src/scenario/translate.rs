@@ -343,6 +343,11 @@ fn fates_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
             *base,
             *at,
         )),
+        Act::Remove { replica, name } => one(Input::RemoveFile(
+            partition(&replica.partition, world)?,
+            BrokerId(replica.broker),
+            name.as_str().into(),
+        )),
         _ => network_act(act, world),
     }
 }

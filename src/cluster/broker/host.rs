@@ -6,7 +6,9 @@
 use crate::cluster::event::Tag;
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::input::{CheckpointFile, Keep};
-use crate::log::{Batch, Encoder, Files, Fingerprint, Keep as FilesKeep, LoadArgs, Log, LogConfig, Shutdown};
+use crate::log::{
+    Batch, Encoder, Files, Fingerprint, Keep as FilesKeep, LoadArgs, Log, LogConfig, Shutdown, base_offset_of,
+};
 use crate::sorted::SortedMap;
 
 /// What the checkpoint files of a data directory say of one partition; 0 where they say nothing.
@@ -179,6 +181,21 @@ impl Host {
     pub(super) fn flip(&mut self, tp: TopicPartition, base: i64, position: u64) -> Result<(), String> {
         let folder = self.folders.get_mut(&tp).ok_or("this broker has no such replica")?;
         folder.files.flip(base, position).map_err(|error| error.to_string())?;
+        folder.changed();
+        Ok(())
+    }
+
+    /// Removes a file that a log can be opened without: an index, or a snapshot of the producers.
+    pub(super) fn remove_file(&mut self, tp: TopicPartition, name: &str) -> Result<(), String> {
+        let folder = self.folders.get_mut(&tp).ok_or("this broker has no such replica")?;
+        let kinds = ["index", "timeindex", "txnindex", "snapshot"];
+        if !kinds.iter().any(|kind| base_offset_of(name, kind).is_some()) {
+            return Err(format!("{name} is neither an index nor a snapshot"));
+        }
+        folder
+            .files
+            .remove(name)
+            .ok_or_else(|| format!("there is no file {name} in its folder"))?;
         folder.changed();
         Ok(())
     }

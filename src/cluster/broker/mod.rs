@@ -457,6 +457,17 @@ impl Broker {
         Ok(())
     }
 
+    /// Removes an index, or a snapshot of the producers, from a replica's folder, on a broker that is down.
+    ///
+    /// # Errors
+    /// Why there is nothing to remove.
+    pub fn remove_file(&mut self, tp: TopicPartition, name: &str, cx: &mut Cx<'_>) -> Result<(), String> {
+        self.host.remove_file(tp, name)?;
+        let broker = self.id;
+        cx.say(Rule::Act, || What::Damaged { broker, partition: tp });
+        Ok(())
+    }
+
     /// Partitions were created and are known to everybody at once.
     pub fn topics_created(&mut self, new: &[(TopicPartition, Arc<PartitionImage>)], cx: &mut Cx<'_>) {
         self.handle(cx, |process, cx| process.learn_partitions(cx, new));

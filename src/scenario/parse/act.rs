@@ -98,6 +98,7 @@ fn fates_act(verb: &str, cursor: &mut Cursor) -> Result<Option<Act>, Wrong> {
             keep: optional(cursor, "keep", |word| number(word, "a number of bytes"))?,
         },
         "flip" => flip(cursor)?,
+        "remove" => remove(cursor)?,
         _ => return Ok(None),
     }))
 }
@@ -282,5 +283,15 @@ fn flip(cursor: &mut Cursor) -> Result<Act, Wrong> {
         replica: atoms::replica(&replica)?,
         base: atoms::offset(&base)?,
         at: number(&only_setting(cursor, "at")?, "a position in bytes")?,
+    })
+}
+
+fn remove(cursor: &mut Cursor) -> Result<Act, Wrong> {
+    const FILE: &str = "a file such as orders-0@1/00000000000000000000.index";
+    let word = cursor.next(FILE)?;
+    let (replica, name) = word.split_once(b'/').ok_or_else(|| wrong(word, FILE))?;
+    Ok(Act::Remove {
+        replica: atoms::replica(&replica)?,
+        name: name.plain().ok_or_else(|| wrong(&name, FILE))?.to_string(),
     })
 }

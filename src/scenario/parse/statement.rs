@@ -17,7 +17,7 @@ pub(super) const VERBS: &[&str] = &[
     "highwater", "seed", "clock", "feature", "rules", "brokers", "broker", "topic", "producer", "consumer", "set",
     "send", "poll", "commit", "seek", "close", "reset", "elect", "reassign", "delete-records", "partitions",
     "delete-topic", "check", "clean", "flush", "checkpoint", "roll", "kill", "power-off", "stop", "start", "wipe",
-    "pause", "resume", "cut", "heal", "slow", "drop", "tear", "flip",
+    "pause", "resume", "cut", "heal", "slow", "drop", "tear", "flip", "remove",
     "step", "deliver", "fire", "run", "expect",
 ];
 

@@ -234,6 +234,10 @@ pub(super) fn act() -> impl Strategy<Value = Act> {
             .prop_map(|(kind, from, to, next)| Act::Drop { kind, from, to, next }),
         (replica(), prop::option::of(any::<u64>())).prop_map(|(replica, keep)| Act::Tear { replica, keep }),
         (replica(), offset, any::<u64>()).prop_map(|(replica, base, at)| Act::Flip { replica, base, at }),
+        replica().prop_map(|replica| Act::Remove {
+            replica,
+            name: "0.index".to_string()
+        }),
     ];
     prop_oneof![clients, operators, fates]
 }
