@@ -78,14 +78,14 @@ fn filled(config: &LogConfig, records: usize) -> Log {
     log
 }
 
-fn best(run: impl Fn() -> Duration) -> Duration {
+fn median(mut run: impl FnMut() -> Duration) -> Duration {
     let mut times: Vec<Duration> = (0..5).map(|_| run()).collect();
     times.sort_unstable();
     times[times.len() / 2]
 }
 
 fn appended(config: &LogConfig, records: usize) -> Duration {
-    best(|| {
+    median(|| {
         let begun = Instant::now();
         black_box(filled(config, records));
         begun.elapsed()
@@ -94,8 +94,8 @@ fn appended(config: &LogConfig, records: usize) -> Duration {
 
 /// Fetches of 1 MiB, as a consumer's, and every record of them.
 fn read(config: &LogConfig, records: usize) -> Duration {
-    let log = filled(config, records);
-    best(|| {
+    let mut log = filled(config, records);
+    median(|| {
         let begun = Instant::now();
         let (mut next, mut seen, mut bytes) = (0, 0, 0);
         while next < log.log_end_offset() {
@@ -119,7 +119,7 @@ fn read(config: &LogConfig, records: usize) -> Duration {
 fn recovered(config: &LogConfig, bytes: usize) -> Duration {
     let log = filled(config, bytes / 16_384 * IN_BATCH);
     let files = log.to_files();
-    best(|| {
+    median(|| {
         let args = LoadArgs {
             shutdown: Shutdown::Unclean,
             recovery_point: 0,

@@ -529,7 +529,7 @@ impl Compared {
         match act {
             Act::Append(records) => self.append(records),
             Act::Roll => self.log.roll(),
-            Act::Flush => drop(self.log.rig.log.flush_all(0)),
+            Act::Flush => _ = self.log.rig.log.flush_all(0),
             Act::Clean => self.clean(),
             Act::Sleep(ms) => self.log.rig.now += ms,
             Act::Kill => self.load(self.log.rig.log.to_files(), 0),

@@ -45,9 +45,9 @@ impl Written {
         let Rig { log, config, .. } = &mut self.rig;
         match operation {
             Operation::Append(batches) => batches.iter().for_each(|records| self.append(*records)),
-            Operation::Roll => drop(log.roll(config, 0)),
-            Operation::RunTasks => drop(log.run_tasks(0)),
-            Operation::Flush => drop(log.flush_all(0)),
+            Operation::Roll => _ = log.roll(config, 0),
+            Operation::RunTasks => _ = log.run_tasks(0),
+            Operation::Flush => _ = log.flush_all(0),
             Operation::Truncate(to) => {
                 let gone = log.truncate_to(to, config, 0).expect("it is below the end");
                 let first = gone.batches.iter().map(Batch::base_offset).min().unwrap_or(to);

@@ -97,8 +97,8 @@ impl Pair {
         match act {
             Act::Append { records, follower } => self.append(*records, *follower),
             Act::Roll => drop(self.log.roll(&self.config, 0)),
-            Act::Flush => self.flushing(|log| drop(log.flush_all(0))),
-            Act::RunTasks => self.flushing(|log| drop(log.run_tasks(0))),
+            Act::Flush => self.flushing(|log| _ = log.flush_all(0)),
+            Act::RunTasks => self.flushing(|log| _ = log.run_tasks(0)),
             Act::Read { at, max_bytes } => self.read(self.offset(*at), *max_bytes),
             Act::Truncate { at } => {
                 let offset = self.offset(*at);
