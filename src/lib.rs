@@ -1,6 +1,7 @@
 //! Highwater: how Apache Kafka's log keeps records, and how it loses them.
 //!
 //! The house, floor by floor. An upper floor may import a lower one, never the reverse.
+pub mod checksum;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;
 pub mod cluster;

@@ -52,7 +52,7 @@ fn iso_duration(text: &str) -> Option<i64> {
     let mut take = |part: &mut &str, letter: char, unit: f64| -> Option<()> {
         if let Some((number, rest)) = part.split_once(letter) {
             let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-            let number: f64 = number.parse().ok().filter(|_| plain)?;
+            let number = super::decimal::parse(number).filter(|_| plain)?;
             total = total.checked_add((number * unit) as i64)?;
             *part = rest;
         }

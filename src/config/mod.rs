@@ -11,6 +11,7 @@
 
 mod broker;
 mod consumer;
+pub mod decimal;
 mod def;
 mod error;
 mod map;

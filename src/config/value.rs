@@ -5,6 +5,7 @@
 //! `ConfigDef.parseType` and its validators, with units added.
 
 use super::consumer::AutoOffsetReset;
+use super::decimal;
 use super::def::{Def, Kind, Unit, Valid};
 use super::error::ConfigError;
 use std::fmt;
@@ -32,7 +33,7 @@ impl fmt::Display for Value {
             Value::Null => f.write_str("null"),
             Value::Bool(value) => value.fmt(f),
             Value::Int(value) => value.fmt(f),
-            Value::Double(value) => value.fmt(f),
+            Value::Double(value) => f.write_str(&decimal::print(*value)),
             Value::Str(value) => value.fmt(f),
             Value::List(values) => f.write_str(&values.join(",")),
         }
@@ -106,11 +107,7 @@ impl Def {
                 _ => None,
             },
             Kind::Short | Kind::Int | Kind::Long => self.read_number(text)?.map(Value::Int),
-            Kind::Double => text
-                .parse()
-                .ok()
-                .filter(|number: &f64| number.is_finite())
-                .map(Value::Double),
+            Kind::Double => decimal::parse(text).map(Value::Double),
             Kind::String | Kind::Class => Some(Value::Str(text.to_string())),
             Kind::List => Some(Value::List(
                 text.split(',')

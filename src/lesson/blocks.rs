@@ -252,7 +252,7 @@ fn count_words(pieces: &[CaptionPiece]) -> usize {
         })
         .collect();
     text.split_whitespace()
-        .filter(|word| word.chars().any(char::is_alphanumeric))
+        .filter(|word| word.chars().any(|c| c.is_ascii_alphanumeric() || !c.is_ascii()))
         .count()
 }
 

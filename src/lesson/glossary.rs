@@ -164,9 +164,9 @@ fn ends_word(rest: &str) -> bool {
     !rest.starts_with(is_inner)
 }
 
-/// Whether a character goes on with a word, or with a name such as `log.dirs`.
+/// Whether a character goes on with a word, or with a name such as `log.dirs`. Letters beyond ASCII lie before the marks.
 fn is_inner(character: char) -> bool {
-    character.is_alphanumeric() || matches!(character, '-' | '_')
+    character.is_ascii_alphanumeric() || matches!(character, '\u{c0}'..'\u{2000}') || matches!(character, '-' | '_')
 }
 
 #[cfg(test)]

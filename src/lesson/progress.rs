@@ -6,13 +6,28 @@
 use crate::sorted::SortedMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The format's version. A later one that this program does not know is left alone and reported.
 const VERSION: u64 = 1;
 
+/// The text as it is stored.
+#[derive(Serialize)]
+struct Stored<'a> {
+    version: u64,
+    lessons: &'a SortedMap<String, LessonProgress>,
+}
+
+/// The text as it is read: each lesson by itself, so that a damaged one does not cost the others.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Read {
+    version: Option<u64>,
+    lessons: Option<SortedMap<String, Box<RawValue>>>,
+}
+
 /// How far somebody has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Lessons by the name of their file.
     lessons: SortedMap<String, LessonProgress>,
@@ -91,7 +106,12 @@ impl Progress {
 
     /// The text to be stored.
     pub fn to_text(&self) -> String {
-        serde_json::json!({ "version": VERSION, "lessons": self.lessons }).to_string()
+        let stored = Stored {
+            version: VERSION,
+            lessons: &self.lessons,
+        };
+        // Numbers, words and names of files: nothing that cannot be written.
+        serde_json::to_string(&stored).unwrap_or_default()
     }
 
     /// Reads a stored text.
@@ -100,10 +120,11 @@ impl Progress {
             progress: Progress::default(),
             damages: vec![damage],
         };
-        let Ok(Value::Object(stored)) = serde_json::from_str(text) else {
+        let stored = serde_json::from_str::<Read>(text).ok();
+        let Some(stored) = stored.filter(|_| text.trim_start().starts_with('{')) else {
             return anew("the stored progress cannot be read; it begins anew".to_string());
         };
-        match stored.get("version").and_then(Value::as_u64) {
+        match stored.version {
             Some(VERSION) => {}
             Some(newer) => {
                 return anew(format!(
@@ -116,11 +137,11 @@ impl Progress {
             progress: Progress::default(),
             damages: Vec::new(),
         };
-        let Some(Value::Object(lessons)) = stored.get("lessons") else {
+        let Some(lessons) = stored.lessons else {
             return anew("the stored progress holds no lessons; it begins anew".to_string());
         };
-        for (slug, value) in lessons {
-            match LessonProgress::deserialize(value) {
+        for (slug, value) in &lessons {
+            match serde_json::from_str(value.get()) {
                 Ok(lesson) => {
                     restored.progress.lessons.insert(slug.clone(), lesson);
                 }

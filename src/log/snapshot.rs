@@ -29,7 +29,7 @@ pub fn write(producers: &ProducerState) -> Vec<u8> {
         out.extend_from_slice(&entry.coordinator_epoch.to_be_bytes());
         out.extend_from_slice(&entry.txn_first_offset.unwrap_or(-1).to_be_bytes());
     }
-    let crc = crc32c::crc32c(&out[6..]);
+    let crc = crate::checksum::crc32c(&out[6..]);
     out[2..6].copy_from_slice(&crc.to_be_bytes());
     out
 }
@@ -65,7 +65,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<(i64, ProducerEntry)>, CorruptSnapshot> 
         .ok()
         .filter(|count| body.len() / ENTRY_SIZE >= *count)
         .ok_or(CorruptSnapshot::Count(count))?;
-    let computed = crc32c::crc32c(&bytes[6..]);
+    let computed = crate::checksum::crc32c(&bytes[6..]);
     if computed != stored {
         return Err(CorruptSnapshot::Checksum { stored, computed });
     }

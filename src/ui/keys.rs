@@ -88,7 +88,7 @@ pub fn asked(event: &KeyboardEvent, keys: Keys, waits_for_digit: bool) -> Option
     if let Some(broker) = digit.filter(|_| waits_for_digit) {
         return Some(Asked::Act(Act::OpenFaults(broker)));
     }
-    match key.to_lowercase().as_str() {
+    match key.to_ascii_lowercase().as_str() {
         "." => Some(Asked::Act(Act::TogglePlay)),
         "p" => Some(Asked::Act(Act::Produce)),
         "x" => Some(Asked::FaultsOf),

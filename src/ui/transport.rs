@@ -47,14 +47,14 @@ pub fn Transport(props: &TransportProps) -> Html {
     } = props;
     let go = |to: Go| act.reform(move |_: MouseEvent| Act::Go(to));
     let at_end = step == steps && !props.can_go_on;
-    let share = |at: usize| if *steps == 0 { 0.0 } else { at as f64 / *steps as f64 };
+    let share = |at: usize| fraction(at, *steps);
     let seek = act.reform(|event: InputEvent| {
         let value = event
             .target_dyn_into::<HtmlInputElement>()
             .map_or(0.0, |input| input.value_as_number());
         Act::Go(Go::To(value as usize))
     });
-    let at = format!("--at:calc(9px + {:.4} * (100% - 18px))", share(*step));
+    let at = format!("--at:calc(9px + {} * (100% - 18px))", share(*step));
     html! {
         <div class="bar" role="group" aria-label="Time">
             <button class="t far" disabled={*step == 0} onclick={go(Go::Start)} aria-label="To the start" title="To the start (Home)">{ icon("start") }</button>
@@ -67,7 +67,7 @@ pub fn Transport(props: &TransportProps) -> Html {
             <span class="time" data-testid="time">{ format!("step {step}") }<span class="at">{ format!(" · {}", props.time) }</span></span>
             <div class="timeline">
                 <div class="marks" aria-hidden="true">
-                    { for props.marks.iter().map(|mark| html! { <span key={mark.step} class={class_of(mark.kind)} style={format!("--x:{:.4}", share(mark.step))}>{ glyph(mark.kind) }</span> }) }
+                    { for props.marks.iter().map(|mark| html! { <span key={mark.step} class={class_of(mark.kind)} style={format!("--x:{}", share(mark.step))}>{ glyph(mark.kind) }</span> }) }
                 </div>
                 <input type="range" min="0" max={steps.to_string()} value={step.to_string()} disabled={*steps == 0} style={at} aria-label="Step" aria-valuetext={props.spoken.to_string()} oninput={seek}/>
             </div>
@@ -94,6 +94,12 @@ fn Speed(props: &SpeedProps) -> Html {
             <span class="unit" aria-hidden="true">{ "steps/s" }</span>
         </div>
     }
+}
+
+/// A part of a whole from 0 to 1, with four digits.
+fn fraction(part: usize, whole: usize) -> String {
+    let share = part * 10_000 / whole.max(1);
+    format!("{}.{:04}", share / 10_000, share % 10_000)
 }
 
 fn class_of(kind: MarkKind) -> &'static str {

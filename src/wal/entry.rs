@@ -36,7 +36,7 @@ impl Entry {
             to[..4].copy_from_slice(&image.page.to_be_bytes());
             to[4..].copy_from_slice(&image.balance.to_be_bytes());
         }
-        let crc = crc32c::crc32c(&bytes[4..]);
+        let crc = crate::checksum::crc32c(&bytes[4..]);
         bytes[..4].copy_from_slice(&crc.to_be_bytes());
         bytes
     }
@@ -53,6 +53,6 @@ impl Entry {
             number: word(4),
             images: [image(8), image(20)],
         };
-        (word(0) == crc32c::crc32c(&bytes[4..])).then_some(entry)
+        (word(0) == crate::checksum::crc32c(&bytes[4..])).then_some(entry)
     }
 }

@@ -84,7 +84,7 @@ impl Batch {
         bytes.extend_from_slice(&header.producer.base_sequence.to_be_bytes());
         bytes.extend_from_slice(&header.count.to_be_bytes());
         bytes.extend_from_slice(records);
-        let crc = crc32c::crc32c(&bytes[CRC_START - PAYLOAD_START..]);
+        let crc = crate::checksum::crc32c(&bytes[CRC_START - PAYLOAD_START..]);
         bytes[1..5].copy_from_slice(&crc.to_be_bytes());
         let payload = Payload {
             header: BatchHeader {

@@ -140,6 +140,6 @@ impl BatchHeader {
 
     /// The checksum that the whole batch's bytes should have.
     pub fn checksum(batch: &[u8]) -> u32 {
-        crc32c::crc32c(batch.get(CRC_START..).unwrap_or(&[]))
+        crate::checksum::crc32c(batch.get(CRC_START..).unwrap_or(&[]))
     }
 }

@@ -345,7 +345,7 @@ impl Batch {
         *self
             .payload
             .checksum
-            .get_or_init(|| crc32c::crc32c(&self.payload.bytes[CRC_START - PAYLOAD_START..]) == self.crc())
+            .get_or_init(|| crate::checksum::crc32c(&self.payload.bytes[CRC_START - PAYLOAD_START..]) == self.crc())
     }
 
     /// The transaction marker in a control batch.

@@ -292,13 +292,14 @@ fn bars(card: &PartitionCard) -> Html {
         .max()
         .unwrap_or(0)
         .max(least + 8);
-    let x = |offset: i64| 1.0 + 118.0 * (offset - least) as f64 / (most - least) as f64;
-    let height = 20.0 / card.replicas.len().max(1) as f64;
+    // In hundredths of the picture's unit, so that whole numbers do.
+    let x = |offset: i64| 100 + 11_800 * (offset - least) / (most - least);
+    let height = 2_000 / card.replicas.len().max(1);
     html! {
-        <svg viewBox="0 0 120 20" aria-hidden="true">
+        <svg viewBox="0 0 12000 2000" aria-hidden="true">
             { for card.replicas.iter().enumerate().map(|(at, bar)| {
-                let y = at as f64 * height + 0.75;
-                let tall = (height - 2.0).max(1.0).to_string();
+                let y = at * height + 75;
+                let tall = height.saturating_sub(200).max(100).to_string();
                 let class = (!bar.up || !bar.in_sync).then_some("b-off");
                 let flushed = bar.flushed.clamp(bar.start, bar.end);
                 html! {
@@ -309,7 +310,7 @@ fn bars(card: &PartitionCard) -> Html {
                 }
             }) }
             if let Some(mark) = card.high_watermark {
-                <path class="b-hw" d={format!("M{:.1} 0v20", x(mark))}/>
+                <path class="b-hw" d={format!("M{} 0v2000", x(mark))}/>
             }
         </svg>
     }

@@ -1,5 +1,6 @@
 //! How things are called on the page: records, nodes, partitions, times, ranges of offsets.
 
+use std::iter::once;
 use std::rc::Rc;
 
 use crate::cluster::settings::Micros;
@@ -37,7 +38,7 @@ impl<'a> Names<'a> {
             return format!("#{}", tag.number).into();
         }
         let initial: String = self.client(tag.client).chars().take(1).collect();
-        format!("{}{}", initial.to_uppercase(), tag.number).into()
+        format!("{}{}", initial.to_ascii_uppercase(), tag.number).into()
     }
 
     /// A record as it is spoken of where its cell is seen: what stands in the cell comes first.
@@ -108,9 +109,9 @@ impl<'a> Names<'a> {
 /// The first letter large.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        once(first.to_ascii_uppercase()).chain(letters).collect()
+    })
 }
 
 /// A moment of virtual time with as many digits as say something: `850 µs`, `86 ms`, `9.14 s`, `12 min 5 s`.
@@ -119,7 +120,7 @@ pub fn time(at: Micros) -> String {
         0..1_000 => format!("{at} µs"),
         1_000..10_000 => format!("{} ms", tenths(at, 1_000)),
         10_000..1_000_000 => format!("{} ms", at / 1_000),
-        1_000_000..60_000_000 => format!("{:.2} s", at as f64 / 1e6),
+        1_000_000..60_000_000 => format!("{}.{:02} s", (at + 5_000) / 1_000_000, (at + 5_000) / 10_000 % 100),
         60_000_000..3_600_000_000 => format!("{} min {} s", at / 60_000_000, at / 1_000_000 % 60),
         _ => format!("{} h {} min", at / 3_600_000_000, at / 60_000_000 % 60),
     }

@@ -149,7 +149,7 @@ fn label(look: &Look<'_>, message: &Message) -> String {
         }
         Message::ProduceResponse(_, results) => match results.iter().find(|result| result.partition == at) {
             Some(result) => match (result.error, result.base_offset) {
-                (Some(error), _) => error.name().to_lowercase().replace('_', " "),
+                (Some(error), _) => error.name().to_ascii_lowercase().replace('_', " "),
                 (None, Some(offset)) => format!("yes, offset {offset}"),
                 (None, None) => "yes".to_string(),
             },
@@ -179,7 +179,7 @@ fn label(look: &Look<'_>, message: &Message) -> String {
 
 fn fetched(result: &crate::cluster::message::FetchResult) -> String {
     if let Some(error) = result.error {
-        return error.name().to_lowercase().replace('_', " ");
+        return error.name().to_ascii_lowercase().replace('_', " ");
     }
     if let Some((epoch, end)) = result.diverging {
         return format!("cut: epoch {epoch} ended at {end}");
