@@ -124,6 +124,9 @@ fn recorded_files(recorded: &[String]) -> Vec<(String, Vec<u8>)> {
     files.map(|(name, file)| (name, bytes(&file))).collect()
 }
 
+/// The longest example. Longer ones take long and show nothing that these do not.
+const LONGEST: usize = 64 << 10;
+
 /// The files of a folder whose names end so, in the order of their names.
 fn read_all(folder: &str, kind: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -133,7 +136,8 @@ fn read_all(folder: &str, kind: &str) -> Vec<Vec<u8>> {
         .collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == kind));
     paths.sort();
-    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+    let read = paths.iter().map(|path| fs::read(path).unwrap());
+    read.filter(|bytes| bytes.len() <= LONGEST).collect()
 }
 
 /// Sound examples for a harness: recorded files and recordings, stories, checkpoints.
