@@ -340,13 +340,30 @@ impl Reading {
         &parts[start..at]
     }
 
-    /// The prose among the parts at the present stop.
+    /// The prose among the parts at the present stop. A puzzle whose task is told before its scene is told again with it.
     pub fn prose(&self, played: &dyn Run) -> Vec<&[Block]> {
-        let prose = self.parts(played).iter().filter_map(|part| match part {
+        let here = self.parts(played);
+        let prose = |part: &'_ Part| matches!(part, Part::Prose(_));
+        if here.iter().any(|part| matches!(part, Part::Puzzle(_))) && !here.iter().any(prose) {
+            return self.task().into_iter().collect();
+        }
+        let prose = here.iter().filter_map(|part| match part {
             Part::Prose(blocks) => Some(blocks.as_slice()),
             _ => None,
         });
         prose.collect()
+    }
+
+    /// The last prose before the puzzle, from behind its last heading.
+    fn task(&self) -> Option<&[Block]> {
+        let parts = &self.lesson.parts;
+        let puzzle = parts.iter().position(|part| matches!(part, Part::Puzzle(_)))?;
+        let blocks = parts[..puzzle].iter().rev().find_map(|part| match part {
+            Part::Prose(blocks) => Some(blocks.as_slice()),
+            _ => None,
+        })?;
+        let heading = blocks.iter().rposition(|block| matches!(block, Block::Heading(..)))?;
+        Some(&blocks[heading + 1..])
     }
 
     /// *In a real cluster also…*, at the lesson's end.

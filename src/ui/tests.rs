@@ -451,3 +451,20 @@ fn without_a_yes_the_story_is_told_all_the_same() {
     play(&mut page);
     assert!(matches!(&page.place, Place::Landing(landing) if landing.told));
 }
+
+#[test]
+fn a_puzzle_stands_with_its_task() {
+    let mut page = Page::new(Progress::default());
+    let slug = "07-what-acks-is-worth";
+    page.progress.reached(slug, 3, u32::MAX);
+    page.visit(&format!("#/lesson/{slug}"));
+    let (reading, run) = page.reading().expect("it is a lesson");
+    assert!(reading.puzzle(run).is_some(), "the puzzle is reached");
+    let [task] = reading.prose(run)[..] else {
+        panic!("the task is one piece of prose")
+    };
+    let crate::lesson::Block::Paragraph(spans) = &task[0] else {
+        panic!("it begins with a paragraph")
+    };
+    assert!(crate::lesson::markdown::plain(spans).starts_with("It takes no crash to lose a record."));
+}
