@@ -5,7 +5,8 @@
 //! `GroupCoordinatorShard`, `GroupMetadataManager`, `OffsetMetadataManager` and `CoordinatorRuntime`.
 //!
 //! This room knows no broker's process: [`Shard`] is told what arrived and leaves answers and writes ([`Out`]); the broker
-//! sends and appends them. Deliberately absent: share groups, streams groups, transactional commits, static members.
+//! sends and appends them. Deliberately absent: the consumer protocol (KIP-848), whose assignors stand ready in
+//! [`assignor`](crate::cluster::assignor), share groups, streams groups, transactional commits, static members.
 
 mod classic;
 mod out;

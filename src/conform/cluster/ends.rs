@@ -17,7 +17,7 @@ const OWN_PRODUCER_IDS: i64 = 1_000_000;
 pub(super) fn of(run: &Run) -> Value {
     let world = &run.world;
     let (mut logs, mut all_segments, mut checkpoints, mut history) = (Map::new(), Map::new(), Map::new(), Map::new());
-    for tp in world.partitions() {
+    for tp in run.partitions() {
         let name = world.partition_name(tp);
         let (mut of_logs, mut of_segments, mut of_checkpoints) = (Map::new(), Map::new(), Map::new());
         for broker in world.brokers() {

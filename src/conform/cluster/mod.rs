@@ -7,13 +7,12 @@
 //!
 //! Where a script leaves something to chance that decides what follows, each way it can go is tried, and the recording
 //! must be one of them.
-//!
-//! Deliberately absent: consumer groups; their steps are left out by name.
 
 mod ask;
 mod clients;
 mod conditions;
 mod ends;
+mod members;
 mod perform;
 mod run;
 mod state;
@@ -29,19 +28,6 @@ use step::{Header, Line, Step};
 
 /// Replays kind `cluster`.
 pub struct Recorded;
-
-/// Steps of consumer groups, which the model has not.
-const GROUP_STEPS: [&str; 9] = [
-    "consumer",
-    "assigned",
-    "consume",
-    "position",
-    "commit",
-    "committed",
-    "seek",
-    "leave",
-    "crash",
-];
 
 impl Replay for Recorded {
     fn kind(&self) -> &'static str {
@@ -78,12 +64,6 @@ fn attempt(recording: &Recording, race: ReportDirectory) -> Result<Replayed, Mal
         let line = Line::deserialize(value).map_err(|error| Malformed::new(&place, error))?;
         let name = line.step.get("do").and_then(Value::as_str).unwrap_or_default();
         let operation = format!("{} {name}", line.i);
-        if GROUP_STEPS.contains(&name) {
-            replayed
-                .skipped
-                .push(format!("{operation}: the model has no consumer groups"));
-            continue;
-        }
         let step = Step::deserialize(&line.step).map_err(|error| Malformed::new(&place, error))?;
         let mut ours = run.perform(step).map_err(|error| Malformed::new(&place, error))?;
         if line.observed.get("state").is_some() {
@@ -116,5 +96,7 @@ fn compare(operation: &str, line: &Value, observed: &Value, mut ours: Value) -> 
     }
     ends::normalize(&mut kafka);
     ends::normalize(&mut ours);
+    members::sort_records(&mut kafka);
+    members::sort_records(&mut ours);
     differences(operation, "observed", &kafka, &ours)
 }

@@ -2,6 +2,7 @@
 
 use super::ask::put_error;
 use super::conditions;
+use super::members::Goodbye;
 use super::run::{MS, Observed, Run, SECOND};
 use super::state;
 use super::step::{OneOrMany, Step, Whom, text};
@@ -15,6 +16,10 @@ use serde_json::{Map, Value};
 const AFTER_PAUSE: Micros = 800 * MS;
 /// After a change of a config.
 const AFTER_CONFIG: Micros = 300 * MS;
+/// How long an assignment is waited for if the script says nothing.
+const ASSIGNED: Micros = 20 * SECOND;
+/// How long records are waited for if the script says nothing.
+const CONSUME: Micros = 15 * SECOND;
 /// How long conditions are waited for if the script says nothing.
 const AWAIT: Micros = 15 * SECOND;
 /// How long a stopping broker is waited for if the script says nothing.
@@ -63,6 +68,14 @@ impl Run {
                 seen.insert("reached".into(), reached.into());
             }
             Step::Sleep { ms } => self.wait(ms.unwrap_or(1_000) * MS),
+            member @ (Step::Consumer { .. }
+            | Step::Assigned { .. }
+            | Step::Consume { .. }
+            | Step::Position { .. }
+            | Step::Commit { .. }
+            | Step::Committed { .. }
+            | Step::Leave { .. }
+            | Step::Crash { .. }) => self.with_member(member, &mut seen)?,
             fault @ (Step::Kill { .. }
             | Step::Killall { .. }
             | Step::Stop { .. }
@@ -73,6 +86,21 @@ impl Run {
             act => self.operate(act, &mut seen)?,
         }
         Ok(seen)
+    }
+
+    /// What a consumer does, and what is seen of its group.
+    fn with_member(&mut self, step: Step, seen: &mut Observed) -> Result<(), String> {
+        match step {
+            Step::Consumer { name, group, configs } => self.add_member(&name, &group, &configs),
+            Step::Assigned { group, timeout } => self.assigned(&group, timeout.map_or(ASSIGNED, |ms| ms * MS), seen),
+            Step::Consume { name, n, timeout } => self.consume(&name, n, timeout.map_or(CONSUME, |ms| ms * MS), seen),
+            Step::Position { name } => self.position(&name, seen),
+            Step::Commit { name } => self.commit(&name, seen),
+            Step::Committed { group } => self.committed(&group, seen),
+            Step::Leave { name } => self.end_member(&name, Goodbye::Said),
+            Step::Crash { name } => self.end_member(&name, Goodbye::Unsaid),
+            _ => Ok(()),
+        }
     }
 
     /// What is done to processes and disks.

@@ -1,6 +1,7 @@
 //! A script under way: its world, its time, what the controller wrote meanwhile.
 
 use super::ask::{Ask, Inbox};
+use super::members::Member;
 use super::state;
 use super::step::{Header, Place, Whom, text};
 use crate::cluster::input::{Pending, ReportDirectory};
@@ -24,6 +25,11 @@ const QUIET: Micros = 2 * SECOND;
 const PATIENCE: Micros = 20 * SECOND;
 /// How often the recorder looks whether something has come true.
 const LOOK: Micros = 50 * MS;
+/// What the recorder's brokers say of groups besides.
+const GROUPS: [(&str, &str); 2] = [
+    ("group.min.session.timeout.ms", "500"),
+    ("offsets.topic.num.partitions", "3"),
+];
 /// The cluster had been up for a while when a script began.
 const UP: Micros = 10 * SECOND;
 
@@ -42,6 +48,8 @@ pub(super) struct Run {
     pub(super) handed: SortedMap<String, Vec<Handed>>,
     /// How many records each producer was given.
     pub(super) given: SortedMap<ClientId, u32>,
+    /// The consumers of groups.
+    pub(super) members: SortedMap<String, Member>,
     /// Brokers that were told to stop while they were frozen.
     pub(super) stop_when_resumed: Vec<BrokerId>,
     /// When a new data directory is reported.
@@ -68,6 +76,9 @@ impl Run {
         for (name, value) in &header.timings {
             set_timing(&mut config, name, &text(value)).map_err(|error| Malformed::new("header", error))?;
         }
+        for (name, value) in GROUPS {
+            set_timing(&mut config, name, value).map_err(|error| Malformed::new("header", error))?;
+        }
         let count = header.brokers.iter().copied().max().unwrap_or(0);
         let setup = Setup {
             elr: match header.elr_feature {
@@ -85,6 +96,7 @@ impl Run {
             waiting: SortedMap::new(),
             handed: SortedMap::new(),
             given: SortedMap::new(),
+            members: SortedMap::new(),
             stop_when_resumed: Vec::new(),
             race,
             configures: false,
@@ -97,6 +109,7 @@ impl Run {
     pub(super) fn act(&mut self, input: Input) -> Result<(), Refused> {
         let mut events: Vec<Event> = Vec::new();
         step(&mut self.world, input, &mut events)?;
+        self.note_members(&events);
         let told = events
             .into_iter()
             .filter(|event| matches!(event.what, What::Told { .. }));
@@ -131,6 +144,7 @@ impl Run {
     /// Performs the earliest pending thing, unless it is due after `until`: then time passes up to there. Says whether
     /// there was anything.
     pub(super) fn advance(&mut self, until: Micros) -> bool {
+        self.poll_members();
         match self.world.next() {
             Some((due, pending)) if due <= until => {
                 if let Pending::Message { from, to } = pending {
@@ -224,6 +238,14 @@ impl Run {
         }
     }
 
+    /// The partitions of the script's topics.
+    pub(super) fn partitions(&self) -> Vec<TopicPartition> {
+        let offsets = self.world.settings().offsets_topic;
+        let mut all = self.world.partitions();
+        all.retain(|tp| Some(tp.topic) != offsets);
+        all
+    }
+
     pub(super) fn is_running(&self, id: BrokerId) -> bool {
         self.world.broker(id).is_some_and(|broker| broker.is_running())
     }
@@ -239,13 +261,9 @@ impl Run {
     }
 }
 
-/// Takes a timing of the header; a topic's config stands for the broker config that is its default. What concerns
-/// groups is not taken.
+/// Takes a timing of the header; a topic's config stands for the broker config that is its default.
 fn set_timing(config: &mut BrokerConfig, name: &str, value: &str) -> Result<(), String> {
     let topic = Scope::Topic.configs().iter().find(|def| def.name == name);
     let name = topic.and_then(|def| def.synonym).unwrap_or(name);
-    if name.starts_with("group.") {
-        return Ok(());
-    }
     config.set(name, value).map_err(|error| error.to_string())
 }

@@ -17,7 +17,9 @@ pub(super) fn of(run: &Run) -> Value {
         .map(|id| (id.to_string(), process(world, id).into()))
         .collect();
     state.insert("brokers".into(), brokers.into());
-    for (tp, partition) in world.controller().state().partitions() {
+    let offsets = world.settings().offsets_topic;
+    let partitions = world.controller().state().partitions();
+    for (tp, partition) in partitions.filter(|(tp, _)| Some(tp.topic) != offsets) {
         let mut fields = of_partition(partition);
         let (mut leo, mut hw, mut log_start) = (Map::new(), Map::new(), Map::new());
         for broker in world.brokers() {

@@ -269,6 +269,41 @@ pub(super) enum Step {
     Sleep {
         ms: Option<u64>,
     },
+    Consumer {
+        name: String,
+        group: String,
+        #[serde(flatten)]
+        configs: Map<String, Value>,
+    },
+    Assigned {
+        group: String,
+        timeout: Option<u64>,
+    },
+    Consume {
+        name: String,
+        #[serde(default = "one")]
+        n: usize,
+        timeout: Option<u64>,
+    },
+    Position {
+        name: String,
+    },
+    Commit {
+        name: String,
+    },
+    Committed {
+        group: String,
+    },
+    Leave {
+        name: String,
+    },
+    Crash {
+        name: String,
+    },
+}
+
+fn one() -> usize {
+    1
 }
 
 /// Records for an ordinary producer.

@@ -253,6 +253,7 @@ impl Consumer {
             else {
                 continue;
             };
+            reading.asked = false;
             let Some((offset, epoch)) = remembered else {
                 self.reset(tp, ReadError::NoOffset, cx);
                 continue;

@@ -150,6 +150,13 @@ impl Consumer {
         u32::from(self.poll.is_some()) + commits
     }
 
+    /// Whether its application waits for a commit.
+    pub fn is_committing(&self) -> bool {
+        self.membership
+            .as_ref()
+            .is_some_and(|membership| membership.undecided() > 0)
+    }
+
     /// Whether nothing is under way and no deadline armed. A fetch that waits at a broker does not count.
     pub fn is_quiet(&self) -> bool {
         let only_fetches = self
@@ -186,7 +193,8 @@ impl Consumer {
         Arc::make_mut(&mut self.config).set(name, value)
     }
 
-    /// One poll, of a consumer that polls only when told: for at most `max` records, or `max.poll.records`.
+    /// One poll, of a consumer that polls only when told: for at most `max` records, or `max.poll.records`. With 0 nothing is
+    /// fetched, as if all partitions were paused.
     pub fn poll(&mut self, max: Option<u32>, cx: &mut Cx) {
         if self.polls == Polls::ByItself || !self.is_running() {
             return;

@@ -62,7 +62,9 @@ impl Consumer {
         }
         self.ask_offsets(cx);
         self.ask_epoch_ends(cx);
-        self.fetch(cx);
+        if self.poll.is_none_or(|poll| poll.max > 0) {
+            self.fetch(cx);
+        }
     }
 
     /// Without a group there is no commit to go on at.
