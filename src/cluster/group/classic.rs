@@ -452,11 +452,12 @@ impl ClassicGroup {
         cx: &mut Cx<'_>,
     ) {
         let state = self.state;
-        let checked = self.check(standing, cx).and_then(|()| match state {
-            State::Empty => Err(Errors::UnknownMemberId),
-            State::Preparing { .. } => Err(Errors::RebalanceInProgress),
-            State::Completing(_) | State::Stable => Ok(()),
-        });
+        let checked = match (self.check(standing, cx), state) {
+            (Err(error), _) => Err(error),
+            (Ok(()), State::Empty) => Err(Errors::UnknownMemberId),
+            (Ok(()), State::Preparing { .. }) => Err(Errors::RebalanceInProgress),
+            (Ok(()), State::Completing(_) | State::Stable) => Ok(()),
+        };
         let leads = self.leader.as_ref() == Some(&standing.member);
         let member = match checked {
             Ok(()) => self.members.get_mut(&standing.member),

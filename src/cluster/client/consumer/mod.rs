@@ -319,7 +319,8 @@ impl Consumer {
                 }
             }
             Message::FindCoordinatorResponse(correlation, answer, known) => {
-                if self.group_answered(from, correlation).is_some() {
+                let asked = self.group_answered(from, correlation);
+                if asked.is_some() {
                     self.on_coordinator(answer, known, cx);
                 }
             }
