@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use highwater::cluster::input::{Destination, Send, Template};
 use highwater::cluster::{BrokerId, ClientId, Input, Setup, Silent, TopicId, World, step};
-use highwater::config::ProducerConfig;
 use highwater::log::{Batch, FirstBatch, Isolation, LoadArgs, Log, LogConfig, Origin, Record, Shutdown};
 use peak_alloc::PeakAlloc;
 
@@ -145,7 +144,7 @@ fn memory_per_record(records: u32) -> usize {
         assignment: vec![(1..=3).map(BrokerId).collect()],
         config: Vec::new(),
     };
-    let producer = Input::AddProducer("app".into(), Box::new(ProducerConfig::default()));
+    let producer = Input::AddProducer("app".into(), Box::default());
     for input in [topic, producer] {
         step(&mut world, input, &mut Silent).expect("the set-up applies");
     }
