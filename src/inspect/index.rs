@@ -16,14 +16,28 @@ use super::scan::{Ending, Found, Scan, Source, Step};
 /// The most bytes that the real tool reads from an entry's position (`--max-message-size`).
 const MAX_MESSAGE_SIZE: u64 = 5 * 1024 * 1024;
 
-/// Entries of one size, one behind the other.
+/// Entries of one size, one behind the other, not yet held against a log.
 #[derive(Debug)]
-struct Entries<'a, E> {
+pub struct Entries<'a, E> {
     bytes: &'a [u8],
     base: i64,
     slot: usize,
     ended: bool,
     relative_offset: fn(&E) -> i32,
+}
+
+impl<'a> Entries<'a, OffsetEntry> {
+    /// The entries in the bytes of an offset index.
+    pub fn of_offsets(bytes: &'a [u8], base: i64) -> Self {
+        Self::new(bytes, base, |entry| entry.relative_offset)
+    }
+}
+
+impl<'a> Entries<'a, TimeEntry> {
+    /// The entries in the bytes of a time index.
+    pub fn of_times(bytes: &'a [u8], base: i64) -> Self {
+        Self::new(bytes, base, |entry| entry.relative_offset)
+    }
 }
 
 impl<'a, E: Entry> Entries<'a, E> {
@@ -37,13 +51,40 @@ impl<'a, E: Entry> Entries<'a, E> {
         }
     }
 
-    fn position(&self) -> usize {
+    fn reached(&self) -> usize {
         self.slot * E::SIZE as usize
     }
 
+    /// Whether the file holds room for entries and nothing else. It ends in whole entries then, and they are zeros.
+    pub fn is_unused(&self) -> bool {
+        !self.bytes.is_empty()
+            && self.bytes.len().is_multiple_of(E::SIZE as usize)
+            && self.bytes.iter().all(|byte| *byte == 0)
+    }
+
+    /// What is wrong with the rest of the file, once the entries have ended.
+    pub fn rest(&self) -> Option<Damage> {
+        let position = self.reached();
+        let rest = self.bytes.get(position..).unwrap_or(&[]);
+        let left = rest.len() as u64;
+        let fault = if self.ended {
+            rest.iter().any(|byte| *byte != 0).then_some(Fault::BehindZeros)
+        } else {
+            (left > 0).then_some(Fault::PartEntry { left, size: E::SIZE })
+        };
+        Some(Damage {
+            position: position as u64,
+            fault: fault?,
+        })
+    }
+}
+
+impl<E: Entry> Iterator for Entries<'_, E> {
+    type Item = (u64, E, i64);
+
     /// The next entry with its position in the file and the offset it names.
-    fn next(&mut self) -> Option<(u64, E, i64)> {
-        let position = self.position();
+    fn next(&mut self) -> Option<Self::Item> {
+        let position = self.reached();
         let bytes = self
             .bytes
             .get(position..position + E::SIZE as usize)
@@ -56,29 +97,6 @@ impl<'a, E: Entry> Entries<'a, E> {
         }
         self.slot += 1;
         Some((position as u64, entry, self.base.wrapping_add(i64::from(relative))))
-    }
-
-    /// Whether the file holds room for entries and nothing else. It ends in whole entries then, and they are zeros.
-    fn is_unused(&self) -> bool {
-        !self.bytes.is_empty()
-            && self.bytes.len().is_multiple_of(E::SIZE as usize)
-            && self.bytes.iter().all(|byte| *byte == 0)
-    }
-
-    /// What is wrong with the rest of the file, once the entries have ended.
-    fn rest(&self) -> Option<Damage> {
-        let position = self.position();
-        let rest = self.bytes.get(position..).unwrap_or(&[]);
-        let left = rest.len() as u64;
-        let fault = if self.ended {
-            rest.iter().any(|byte| *byte != 0).then_some(Fault::BehindZeros)
-        } else {
-            (left > 0).then_some(Fault::PartEntry { left, size: E::SIZE })
-        };
-        Some(Damage {
-            position: position as u64,
-            fault: fault?,
-        })
     }
 }
 
@@ -136,7 +154,7 @@ impl<'a> OffsetEntries<'a> {
     /// The entries in the bytes of an index file.
     pub fn new(bytes: &'a [u8], base: i64) -> Self {
         Self {
-            entries: Entries::new(bytes, base, |entry| entry.relative_offset),
+            entries: Entries::of_offsets(bytes, base),
         }
     }
 
@@ -358,7 +376,7 @@ impl<'a> TimeEntries<'a> {
     /// The entries in the bytes of an index file.
     pub fn new(bytes: &'a [u8], base: i64) -> Self {
         Self {
-            entries: Entries::new(bytes, base, |entry| entry.relative_offset),
+            entries: Entries::of_times(bytes, base),
             previous: -1,
         }
     }

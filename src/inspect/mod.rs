@@ -23,7 +23,7 @@ pub use damage::{Damage, Fault};
 pub use fields::{
     Field, batch_fields, offset_entry_fields, record_fields, snapshot_fields, time_entry_fields, txn_entry_fields,
 };
-pub use index::{Checked, CheckedTime, LogOfIndex, Miss, OffsetEntries, TimeEntries, TimeFound};
+pub use index::{Checked, CheckedTime, Entries, LogOfIndex, Miss, OffsetEntries, TimeEntries, TimeFound};
 pub use kind::{CLEAN_SHUTDOWN, FileKind, META_PROPERTIES, OffsetsOf, PARTITION_METADATA};
 pub use records::{RecordFault, Records, open};
 pub use scan::{Ending, Found, Scan, Source, Step};

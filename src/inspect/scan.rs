@@ -122,6 +122,16 @@ pub enum Step {
     End(Ending),
 }
 
+/// Bytes that make no batch, while it is looked whether they are zeros.
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    position: u64,
+    end: u64,
+    why: Malformed,
+    /// Up to where they are.
+    zeros: u64,
+}
+
 /// A walk through a source.
 #[derive(Debug)]
 pub struct Scan<S> {
@@ -131,6 +141,8 @@ pub struct Scan<S> {
     /// What was fetched last, from `start` on.
     window: Vec<u8>,
     start: u64,
+    /// The bytes behind the last batch, kept so that a walk which had to wait for more of them does not begin anew.
+    tail: Option<Tail>,
 }
 
 impl<S: Source> Scan<S> {
@@ -143,7 +155,13 @@ impl<S: Source> Scan<S> {
             length,
             window: Vec::new(),
             start: 0,
+            tail: None,
         }
+    }
+
+    /// What it walks through: one that did not have the bytes yet can be given them, and the walk goes on where it was.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
     }
 
     /// How long the source is.
@@ -171,6 +189,11 @@ impl<S: Source> Scan<S> {
         if left == 0 {
             return Ok(Step::End(Ending::Whole));
         }
+        if let Some(tail) = self.tail
+            && (tail.position, tail.end) == (position, end)
+        {
+            return self.ending(tail);
+        }
         let front = self.window(position, left.min(HEADER_SIZE_UP_TO_MAGIC as u64))?;
         let framed = BatchHeader::frame(front, left);
         let header = match framed {
@@ -182,16 +205,12 @@ impl<S: Source> Scan<S> {
                 self.position += size;
                 Ok(Step::Batch(Found { position, header }))
             }
-            (framed, _) => {
-                let why = framed.err().unwrap_or(Malformed::ShortHeader);
-                let zeros = self.is_zero(position, end)?;
-                Ok(Step::End(Ending::Broken {
-                    position,
-                    left,
-                    why,
-                    zeros,
-                }))
-            }
+            (framed, _) => self.ending(Tail {
+                position,
+                end,
+                why: framed.err().unwrap_or(Malformed::ShortHeader),
+                zeros: position,
+            }),
         }
     }
 
@@ -210,21 +229,31 @@ impl<S: Source> Scan<S> {
             let fetch = length.max(CHUNK.min(self.length - position)) as usize;
             self.window.resize(fetch, 0);
             self.start = position;
-            self.source.read_at(position, &mut self.window)?;
+            if let Err(error) = self.source.read_at(position, &mut self.window) {
+                self.window.clear();
+                return Err(error);
+            }
         }
         let from = (position - self.start) as usize;
         Ok(&self.window[from..from + length as usize])
     }
 
-    fn is_zero(&mut self, from: u64, end: u64) -> Result<bool, S::Error> {
-        let mut at = from;
-        while at < end {
-            let part = CHUNK.min(end - at);
-            if self.window(at, part)?.iter().any(|byte| *byte != 0) {
-                return Ok(false);
+    /// The end of a walk in bytes that make no batch.
+    fn ending(&mut self, mut tail: Tail) -> Result<Step, S::Error> {
+        while tail.zeros < tail.end {
+            self.tail = Some(tail);
+            let part = CHUNK.min(tail.end - tail.zeros);
+            if self.window(tail.zeros, part)?.iter().any(|byte| *byte != 0) {
+                break;
             }
-            at += part;
+            tail.zeros += part;
         }
-        Ok(true)
+        self.tail = None;
+        Ok(Step::End(Ending::Broken {
+            position: tail.position,
+            left: tail.end - tail.position,
+            why: tail.why,
+            zeros: tail.zeros == tail.end,
+        }))
     }
 }

@@ -23,6 +23,8 @@ pub enum Drawer {
     Events,
     /// The cluster as a table.
     Table,
+    /// The files of a replica, byte by byte.
+    Files,
 }
 
 /// How wide a column of the scene is.

@@ -30,7 +30,7 @@ use super::terms::Words;
 use super::transport::Transport;
 use super::view::panels::thin;
 use super::view::stage::{Stage, Window};
-use super::view::{faults, inspect, knobs, lanes, ledger, names, rows, told, wire};
+use super::view::{faults, files, inspect, knobs, lanes, ledger, names, rows, told, wire};
 use crate::cluster::BrokerId;
 use crate::lesson::Progress;
 use crate::ui::reading::Reading;
@@ -342,7 +342,11 @@ fn drawers(page: &Page, session: &Session, stage: &Rc<Stage>, act: &Callback<Act
         Some(Drawer::Events) => events(session),
         _ => Vec::new(),
     };
-    html! { <Drawers open={page.drawer} ledger={Rc::new(table)} events={Rc::new(events)} stage={stage.clone()} step={session.step_number()} selected={page.selected} act={act.clone()}/> }
+    let folder = match page.drawer {
+        Some(Drawer::Files) => files::replicas(&session.look(), page.selected),
+        _ => Default::default(),
+    };
+    html! { <Drawers open={page.drawer} ledger={Rc::new(table)} events={Rc::new(events)} folder={Rc::new(folder)} stage={stage.clone()} step={session.step_number()} selected={page.selected} act={act.clone()}/> }
 }
 
 /// The events of the latest steps, the latest first.

@@ -1,4 +1,4 @@
-//! The drawers at the foot: the ledger, the events, the cluster as a table.
+//! The drawers at the foot: the ledger, the events, the cluster as a table, the files.
 
 use std::rc::Rc;
 
@@ -7,7 +7,9 @@ use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
 use crate::ui::act::{Act, Drawer, Subject};
+use crate::ui::files::Files;
 use crate::ui::inspector::rule_note;
+use crate::ui::view::files::Folder;
 use crate::ui::view::panels::{Chip, EventLine, LedgerTable, Tone};
 use crate::ui::view::stage::{BrokerRow, Health, Role, Stage};
 
@@ -22,6 +24,8 @@ pub struct DrawersProps {
     pub events: Rc<Vec<EventLine>>,
     /// The cluster.
     pub stage: Rc<Stage>,
+    /// The replicas' folders.
+    pub folder: Rc<Folder>,
     /// The step one stands at.
     pub step: usize,
     /// What is inspected.
@@ -37,6 +41,7 @@ pub fn Drawers(props: &DrawersProps) -> Html {
         (Drawer::Ledger, "Ledger"),
         (Drawer::Events, "Events"),
         (Drawer::Table, "Table"),
+        (Drawer::Files, "Files"),
     ];
     html! {
         <div class="drawers">
@@ -51,11 +56,12 @@ pub fn Drawers(props: &DrawersProps) -> Html {
                 }) }
             </div>
             if let Some(drawer) = props.open {
-                <div class="drawer" id="drawer" role="tabpanel" tabindex="0" aria-label={tabs.iter().find(|(other, _)| *other == drawer).map_or("", |(_, name)| *name)}>
+                <div class={classes!("drawer", (drawer == Drawer::Files).then_some("tall"))} id="drawer" role="tabpanel" tabindex="0" aria-label={tabs.iter().find(|(other, _)| *other == drawer).map_or("", |(_, name)| *name)}>
                     { match drawer {
                         Drawer::Ledger => html! { <Ledger table={props.ledger.clone()} selected={props.selected} act={props.act.clone()}/> },
                         Drawer::Events => html! { <Events events={props.events.clone()} step={props.step}/> },
                         Drawer::Table => html! { <ClusterTable stage={props.stage.clone()}/> },
+                        Drawer::Files => html! { <Files folder={props.folder.clone()}/> },
                     } }
                 </div>
             }

@@ -6,6 +6,7 @@
 //! Deliberately absent: the DOM, colours, durations of motion, and any rule of Kafka's. What happens is never decided here.
 
 pub mod faults;
+pub mod files;
 pub mod groups;
 pub mod inspect;
 pub mod knobs;

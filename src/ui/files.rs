@@ -1,0 +1,698 @@
+//! The files drawer: a replica's folder as a tree, one file of it as a row of parts, one part byte by byte.
+//!
+//! Real files are opened here too. They are read in slices when they are needed, and nothing of them leaves the page.
+
+use std::rc::Rc;
+
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{File, FileList, HtmlInputElement, js_sys};
+use yew::prelude::*;
+
+use crate::inspect::FileKind;
+use crate::ui::icons::icon;
+use crate::ui::view::files::{
+    Bar, Chosen, Detail, Entry, Folder, HexRow, Is, Layer, Lead, LogWalk, LookStep, MOST_IN_MEMORY, Opened, Part,
+    Parts, Stored, Strip, Wanted, detail, in_words, kind_of, leads, listing, look_up, open, parts_of, segment_of, size,
+    sizes, strip,
+};
+
+/// The most faults that are listed.
+const FAULTS: usize = 8;
+
+/// Properties of the drawer.
+#[derive(Properties, PartialEq)]
+pub struct FilesProps {
+    /// The simulated replicas' folders.
+    pub folder: Rc<Folder>,
+}
+
+/// Files from this machine.
+struct Real {
+    entries: Vec<Entry>,
+    files: Vec<File>,
+}
+
+/// What was read of a real file so far.
+#[derive(Clone, Default)]
+struct Reading {
+    /// Which file.
+    name: Option<Rc<str>>,
+    /// What is in it, or why it cannot be shown; nothing while it is read.
+    opened: Option<Result<Rc<Opened>, String>>,
+    /// Up to which byte it was read.
+    reached: u64,
+    /// The bytes of the part that was picked.
+    bytes: Option<(u64, Rc<[u8]>)>,
+}
+
+type Choose = Callback<Chosen>;
+
+/// The drawer.
+#[component]
+pub fn Files(props: &FilesProps) -> Html {
+    let chosen = use_state(Chosen::default);
+    let real = use_state(|| None::<Rc<Real>>);
+    let reading = use_state(Reading::default);
+    let choose: Choose = {
+        let chosen = chosen.clone();
+        Callback::from(move |next| chosen.set(next))
+    };
+    let replica = props.folder.replica(chosen.broker);
+    let entries = match (&*real, replica) {
+        (Some(real), _) => real.entries.clone(),
+        (None, Some(replica)) => listing(&replica.files),
+        (None, None) => Vec::new(),
+    };
+    let file = chosen.file_in(&entries);
+    let turn = use_mut_ref(|| 0_u32);
+    {
+        let (reading, real, turn) = (reading.clone(), real.clone(), turn.clone());
+        let which = real.as_ref().map(|real| (Rc::as_ptr(real) as usize, file.clone()));
+        use_effect_with(which, move |_| {
+            *turn.borrow_mut() += 1;
+            let mine = *turn.borrow();
+            if let (Some(real), Some(name)) = ((*real).clone(), file) {
+                let told = move |next: Reading| {
+                    let current = *turn.borrow() == mine;
+                    if current {
+                        reading.set(next);
+                    }
+                    current
+                };
+                spawn_local(async move { read(&real, name, told).await });
+            }
+        });
+    }
+    let file = chosen.file_in(&entries);
+    let opened = match (&*real, replica, &file) {
+        (_, _, None) => None,
+        (Some(_), _, Some(_)) => reading.opened.clone().filter(|_| reading.name == file),
+        (None, Some(replica), Some(name)) => Some(open(&replica.files, name).map(Rc::new)),
+        (None, None, Some(_)) => None,
+    };
+    let part = opened
+        .as_ref()
+        .and_then(|opened| picked(opened.as_ref().ok()?, &chosen));
+    {
+        let (reading, real, file) = (reading.clone(), real.clone(), file.clone());
+        let ready = reading.opened.is_some();
+        let which = real.as_ref().map(|real| (Rc::as_ptr(real) as usize, file, part, ready));
+        use_effect_with(which, move |which| {
+            if let (Some(real), Some((_, Some(name), Some(part), true))) = ((*real).clone(), which.clone()) {
+                spawn_local(async move {
+                    let wanted = Wanted {
+                        position: part.position,
+                        length: part.length.min(MOST_IN_MEMORY),
+                    };
+                    let Some(file) = real.file(&name) else { return };
+                    if let Ok(bytes) = slice(file, wanted).await {
+                        reading.set(Reading {
+                            bytes: Some((part.position, bytes.into())),
+                            ..(*reading).clone()
+                        });
+                    }
+                });
+            }
+        });
+    }
+    let bytes: Rc<[u8]> = match (&*real, replica, &file, &part) {
+        (Some(_), _, _, Some(part)) => match &reading.bytes {
+            Some((position, bytes)) if *position == part.position => bytes.clone(),
+            _ => Rc::default(),
+        },
+        (None, Some(replica), Some(name), Some(part)) => {
+            let all = replica.files.get(name).map(|file| file.to_bytes()).unwrap_or_default();
+            let from = (part.position as usize).min(all.len());
+            all[from..(part.end() as usize).min(all.len())].into()
+        }
+        _ => Rc::default(),
+    };
+    let take = {
+        let (real, choose) = (real.clone(), choose.clone());
+        Callback::from(move |list: FileList| {
+            let found = Real::of(&list);
+            if !found.files.is_empty() {
+                real.set(Some(Rc::new(found)));
+                choose.emit(Chosen::default());
+            }
+        })
+    };
+    let back = {
+        let (real, choose) = (real.clone(), choose.clone());
+        Callback::from(move |_: MouseEvent| {
+            real.set(None);
+            choose.emit(Chosen::default());
+        })
+    };
+    let stored = entries
+        .iter()
+        .find(|entry| Some(&entry.name) == file.as_ref())
+        .map_or(Stored::Unknown, |entry| entry.stored);
+    let stored = if real.is_some() { Stored::Unknown } else { stored };
+    let drop = take.clone();
+    html! {
+        <div class="files" data-testid="files"
+            ondragover={Callback::from(|event: DragEvent| event.prevent_default())}
+            ondrop={Callback::from(move |event: DragEvent| {
+                event.prevent_default();
+                if let Some(list) = event.data_transfer().and_then(|data| data.files()) { drop.emit(list); }
+            })}>
+            <section class="tree" aria-label="Folder">
+                { heading(props, &chosen, real.is_some(), &choose, back) }
+                { tree(&entries, file.as_ref(), &chosen, &choose) }
+                { opener(&take) }
+            </section>
+            { match (&opened, &file) {
+                (Some(Ok(opened)), _) => content(opened, &entries, part, &bytes, stored, &chosen, &choose),
+                (Some(Err(why)), _) => html! { <p class="notice error pic" role="alert" data-testid="no-segment">{ why.clone() }</p> },
+                (None, Some(_)) => html! { <p class="pic soft" role="status">{ format!("Read up to byte {}.", reading.reached) }</p> },
+                (None, None) => html! { <p class="pic empty">{ "There is no replica yet, and so no folder." }</p> },
+            } }
+        </div>
+    }
+}
+
+/// The part that is open: the one that was picked, or that a look-up has come to, or the last.
+fn picked(opened: &Opened, chosen: &Chosen) -> Option<Part> {
+    let asked = chosen.part.or_else(|| at_step(opened, chosen)?.batch);
+    let last = || opened.own.parts.iter().rfind(|part| part.is != Is::Room);
+    asked
+        .and_then(|position| opened.own.at(position))
+        .or_else(last)
+        .copied()
+}
+
+/// Where a look-up stands.
+fn at_step(opened: &Opened, chosen: &Chosen) -> Option<LookStep> {
+    let (offset, step) = chosen.look_up?;
+    let mut steps = look_up(opened, offset);
+    steps.truncate(step + 1);
+    steps.pop()
+}
+
+fn heading(props: &FilesProps, chosen: &Chosen, real: bool, choose: &Choose, back: Callback<MouseEvent>) -> Html {
+    if real {
+        return html! {
+            <div class="row apart">
+                <h2 class="eyebrow">{ "Files of this machine" }</h2>
+                <button class="btn small" onclick={back}>{ "Back to the simulated replica" }</button>
+            </div>
+        };
+    }
+    let shown = props.folder.replica(chosen.broker).map(|replica| replica.broker);
+    let onchange = choose.reform(|event: Event| {
+        let value = event
+            .target_dyn_into::<web_sys::HtmlSelectElement>()
+            .map(|select| select.value());
+        Chosen::of(value.and_then(|value| value.parse().ok()))
+    });
+    html! {
+        <div class="row apart">
+            <h2 class="eyebrow">{ props.folder.name.to_string() }{ "/" }</h2>
+            <select class="field" aria-label="Whose folder" {onchange}>
+                { for props.folder.replicas.iter().map(|replica| html! {
+                    <option value={replica.broker.to_string()} selected={shown == Some(replica.broker)}>{ format!("broker {} · {}", replica.broker, replica.words) }</option>
+                }) }
+            </select>
+        </div>
+    }
+}
+
+fn tree(entries: &[Entry], file: Option<&Rc<str>>, chosen: &Chosen, choose: &Choose) -> Html {
+    html! {
+        <>
+            <ul class="list">
+                { for entries.iter().map(|entry| {
+                    let next = chosen.open(entry.name.clone());
+                    let current = file == Some(&entry.name);
+                    html! {
+                        <li key={entry.name.to_string()}>
+                            <button class="file" aria-pressed={current.to_string()} title={entry.name.to_string()} aria-label={format!("{}: {}", entry.name, entry.words())} onclick={choose.reform(move |_| next.clone())}>
+                                <span>{ entry.short.to_string() }</span><small>{ size(entry.length) }</small>
+                                if let Some(percent) = entry.percent() { <i class="share"><i style={format!("width:{percent}%")}></i></i> }
+                            </button>
+                        </li>
+                    }
+                }) }
+            </ul>
+            <p class="under">{ sizes(entries) }{ ". " }<span class="key disk"></span>{ "on disk " }<span class="key cache"></span>{ "page cache only" }</p>
+        </>
+    }
+}
+
+/// Where real files are opened.
+fn opener(take: &Callback<FileList>) -> Html {
+    let input = |id: &'static str, words: &'static str, folder: bool| {
+        let take = take.clone();
+        let onchange = Callback::from(move |event: Event| {
+            let list = event
+                .target_dyn_into::<HtmlInputElement>()
+                .and_then(|input| input.files());
+            if let Some(list) = list {
+                take.emit(list);
+            }
+        });
+        html! { <label class="btn small" for={id}>{ words }<input {id} type="file" multiple=true webkitdirectory={folder} {onchange}/></label> }
+    };
+    html! {
+        <div class="opener">
+            <p class="under">{ "A segment of a real broker: drop it here, or open it. It is read in this browser and sent nowhere." }</p>
+            <div class="row">{ input("real-files", "Open files", false) }{ input("real-folder", "Open a folder", true) }</div>
+        </div>
+    }
+}
+
+fn content(
+    opened: &Rc<Opened>,
+    entries: &[Entry],
+    part: Option<Part>,
+    bytes: &Rc<[u8]>,
+    stored: Stored,
+    chosen: &Chosen,
+    choose: &Choose,
+) -> Html {
+    let opened_part = part.map(|part| Rc::new(detail(opened.kind, &part, bytes, &opened.whole, chosen.record)));
+    html! {
+        <>
+            <section class="pic" aria-label={format!("What is in {}", opened.name)}>
+                { asked(opened, entries, chosen, choose) }
+                { faults(opened) }
+                { picture(opened, part.as_ref(), stored, chosen, choose) }
+                if let Some(shown) = &opened_part { { records(shown, chosen, choose) } }
+            </section>
+            if let Some(shown) = opened_part { <Bytes detail={shown}/> }
+        </>
+    }
+}
+
+/// The look-up: what is asked, and how far it is told.
+fn asked(opened: &Opened, entries: &[Entry], chosen: &Chosen, choose: &Choose) -> Html {
+    let ask = {
+        let (chosen, choose) = (chosen.clone(), choose.clone());
+        let names: Vec<Rc<str>> = entries.iter().map(|entry| entry.name.clone()).collect();
+        Callback::from(move |event: SubmitEvent| {
+            event.prevent_default();
+            let input = event
+                .target_dyn_into::<web_sys::Element>()
+                .and_then(|form| form.query_selector("input").ok()?)
+                .and_then(|input| input.dyn_into::<HtmlInputElement>().ok());
+            let Some(offset) = input.and_then(|input| input.value().trim().parse().ok()) else {
+                return;
+            };
+            let segment = segment_of(names.iter().map(|name| &**name), offset).map(Rc::from);
+            let file = segment.or_else(|| chosen.file.clone());
+            choose.emit(Chosen {
+                file,
+                look_up: Some((offset, 0)),
+                ..Chosen::of(chosen.broker)
+            });
+        })
+    };
+    let steps = match (opened.kind, chosen.look_up) {
+        (FileKind::Log { base }, Some((offset, _))) if base <= offset => look_up(opened, offset),
+        (_, Some((offset, _))) => vec![LookStep {
+            text: format!("No segment begins at or below {offset}: a fetch there is answered OFFSET_OUT_OF_RANGE."),
+            entry: None,
+            batch: None,
+        }],
+        _ => Vec::new(),
+    };
+    let shown = chosen.look_up.map_or(0, |(_, step)| (step + 1).min(steps.len()));
+    let to = |step: usize| {
+        let next = Chosen {
+            look_up: chosen.look_up.map(|(offset, _)| (offset, step)),
+            part: None,
+            first: None,
+            ..chosen.clone()
+        };
+        choose.reform(move |_: MouseEvent| next.clone())
+    };
+    html! {
+        <>
+            <form class="row ask" onsubmit={ask}>
+                <label for="look-up">{ "Look up offset" }</label>
+                <input id="look-up" class="field" type="text" inputmode="numeric" pattern="[0-9]+" required=true value={chosen.look_up.map(|(offset, _)| offset.to_string())}/>
+                <button class="btn small">{ "Look up" }</button>
+                if !steps.is_empty() {
+                    <button class="btn small" type="button" disabled={shown <= 1} onclick={to(shown.saturating_sub(2))}>{ "Back" }</button>
+                    <button class="btn small" type="button" disabled={shown >= steps.len()} onclick={to(shown)}>{ "Next step" }</button>
+                    <span class="faint">{ format!("{shown} of {}", steps.len()) }</span>
+                }
+            </form>
+            if !steps.is_empty() {
+                <ol class="steps" aria-live="polite" data-testid="look-up-steps">
+                    { for steps[..shown].iter().map(|step| html! { <li>{ step.text.clone() }</li> }) }
+                </ol>
+            }
+        </>
+    }
+}
+
+/// What is wrong with the file, each with its place.
+fn faults(opened: &Opened) -> Html {
+    let beside = match opened.kind {
+        FileKind::Log { .. } => opened.index.as_ref(),
+        _ => opened.log.as_ref(),
+    };
+    let own = opened.own.damages.iter().map(|damage| damage.to_string());
+    let other = match opened.kind {
+        FileKind::Log { .. } => "its .index",
+        _ => "its .log",
+    };
+    let all: Vec<String> = own
+        .chain(
+            beside
+                .into_iter()
+                .flat_map(|parts| &parts.damages)
+                .map(|damage| format!("{other}, {damage}")),
+        )
+        .collect();
+    if all.is_empty() {
+        return html! {};
+    }
+    let more = all.len().saturating_sub(FAULTS);
+    html! {
+        <div class="notice error" role="status" data-testid="file-faults">
+            <ul>{ for all.iter().take(FAULTS).map(|text| html! { <li>{ text.clone() }</li> }) }
+                if more > 0 { <li>{ format!("and {more} more") }</li> }
+            </ul>
+        </div>
+    }
+}
+
+/// The row of batches with the entries that lead into it, and, of an index, the row of its entries.
+fn picture(opened: &Opened, part: Option<&Part>, stored: Stored, chosen: &Chosen, choose: &Choose) -> Html {
+    let step = at_step(opened, chosen);
+    let picked = part.map(|part| part.position);
+    let own = strip(&opened.own, stored, chosen.first, picked);
+    let on = |position: u64| Some(position) == picked;
+    match (opened.kind, opened.batches(), opened.entries()) {
+        (FileKind::Log { .. }, _, None) => row(&own, &[], None, &on, chosen, choose),
+        (FileKind::Log { .. }, Some(batches), Some(entries)) => {
+            let entry = step.and_then(|step| step.entry);
+            row(&own, &leads(entries, batches, &own), entry, &on, chosen, choose)
+        }
+        (_, Some(batches), Some(entries)) => {
+            let target = part
+                .and_then(|part| Parts::leads_to(part, batches))
+                .map(|part| part.position);
+            let log = strip(batches, Stored::Unknown, None, target);
+            let on_log = |position: u64| Some(position) == target;
+            html! {
+                <>
+                    { row(&own, &[], None, &on, chosen, choose) }
+                    <p class="under">{ "The log beside it, and where the entries lead:" }</p>
+                    { still(&log, &leads(entries, batches, &log), picked, &on_log) }
+                </>
+            }
+        }
+        _ => row(&own, &[], None, &on, chosen, choose),
+    }
+}
+
+fn row(
+    strip: &Strip,
+    leads: &[Lead],
+    lit: Option<u64>,
+    on: &dyn Fn(u64) -> bool,
+    chosen: &Chosen,
+    choose: &Choose,
+) -> Html {
+    if strip.bars.is_empty() {
+        return html! { <p class="empty">{ "The file is empty." }</p> };
+    }
+    let page = |first: Option<usize>, words: &'static str| {
+        let next = Chosen {
+            first,
+            ..chosen.clone()
+        };
+        html! { <button class="btn small" disabled={first.is_none()} onclick={choose.reform(move |_| next.clone())}>{ words }</button> }
+    };
+    let bar = |bar: &Bar| {
+        let next = chosen.pick(bar.part.position);
+        let current = on(bar.part.position);
+        html! { <button class={look(bar)} aria-pressed={current.to_string()} aria-label={words(bar)} title={words(bar)} onclick={choose.reform(move |_| next.clone())}>{ bar.part.label() }</button> }
+    };
+    html! {
+        <>
+            { grid(strip, leads, lit, &bar) }
+            if strip.all > strip.bars.len() {
+                <div class="row">{ page(strip.earlier(), "Earlier") }{ page(strip.later(), "Later") }
+                    <span class="faint">{ format!("{} to {} of {}", strip.first + 1, strip.first + strip.bars.len(), strip.all) }</span></div>
+            }
+        </>
+    }
+}
+
+/// A row that is only looked at.
+fn still(strip: &Strip, leads: &[Lead], lit: Option<u64>, on: &dyn Fn(u64) -> bool) -> Html {
+    let bar = |bar: &Bar| html! { <span class={classes!(look(bar), on(bar.part.position).then_some("on"))} title={words(bar)}>{ bar.part.label() }</span> };
+    grid(strip, leads, lit, &bar)
+}
+
+fn grid(strip: &Strip, leads: &[Lead], lit: Option<u64>, bar: &dyn Fn(&Bar) -> Html) -> Html {
+    let columns: Vec<String> = strip
+        .bars
+        .iter()
+        .map(|bar| format!("minmax(24px,{}fr)", bar.part.length.max(1)))
+        .collect();
+    html! {
+        <div class="strip" style={format!("grid-template-columns:{}", columns.join(" "))}>
+            { for leads.iter().map(|lead| html! {
+                <span class={classes!("lead", (lit == Some(lead.entry.position)).then_some("on"), (!lead.entry.sound).then_some("bad"))} style={format!("grid-column:{}/span {}", lead.column + 1, lead.span)} title={lead.entry.words()}>{ lead.entry.label() }</span>
+            }) }
+            { for strip.bars.iter().map(bar) }
+            { for strip.bars.iter().map(|bar| html! { <small class="at">{ bar.part.position }</small> }) }
+        </div>
+    }
+}
+
+fn look(bar: &Bar) -> Classes {
+    let layer = match bar.layer {
+        Layer::Disk => "disk",
+        Layer::Cache => "cache",
+        Layer::Both(_) => "both",
+    };
+    let kind = match bar.part.is {
+        Is::Room => "room",
+        _ => layer,
+    };
+    classes!("b", kind, (!bar.part.sound).then_some("bad"))
+}
+
+fn words(bar: &Bar) -> String {
+    let layer = match bar.layer {
+        Layer::Disk => String::new(),
+        Layer::Cache => ", in page cache only".to_owned(),
+        Layer::Both(percent) => format!(", {percent} % on disk"),
+    };
+    let wrong = if bar.part.sound { "" } else { ", damaged" };
+    format!(
+        "{}: {} bytes from byte {}{layer}{wrong}",
+        bar.part.words(),
+        bar.part.length,
+        bar.part.position
+    )
+}
+
+/// The records of a batch, on demand.
+fn records(shown: &Detail, chosen: &Chosen, choose: &Choose) -> Html {
+    let Some(records) = &shown.records else { return html! {} };
+    let toggled = Chosen {
+        records: !chosen.records,
+        record: None,
+        ..chosen.clone()
+    };
+    html! {
+        <div>
+            <button class="btn small" aria-expanded={chosen.records.to_string()} onclick={choose.reform(move |_| toggled.clone())}>{ icon("right") }{ "Records of this batch" }</button>
+            if chosen.records {
+                { match records {
+                    Err(why) => html! { <p class="soft" data-testid="records-closed">{ why.clone() }</p> },
+                    Ok(rows) if rows.is_empty() => html! { <p class="soft">{ "It has none left." }</p> },
+                    Ok(rows) => html! {
+                        <table class="plain">
+                            <thead><tr>{ for ["Offset", "Timestamp", "Key", "Value"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
+                            <tbody>{ for rows.iter().enumerate().map(|(at, row)| {
+                                let open = chosen.record == Some(at);
+                                let next = Chosen { record: (!open).then_some(at), ..chosen.clone() };
+                                html! { <tr><th scope="row"><button class="link" aria-pressed={open.to_string()} onclick={choose.reform(move |_| next.clone())}>{ row.offset }</button></th><td>{ row.timestamp }</td><td>{ row.key.clone() }</td><td>{ row.value.clone() }</td></tr> }
+                            }) }</tbody>
+                        </table>
+                    },
+                } }
+            }
+        </div>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct BytesProps {
+    detail: Rc<Detail>,
+}
+
+/// Fields in words with their bytes beside them; each lights the other.
+#[component]
+fn Bytes(props: &BytesProps) -> Html {
+    let pointed = use_state(|| None::<usize>);
+    let pinned = use_state(|| None::<usize>);
+    {
+        let (pointed, pinned) = (pointed.clone(), pinned.clone());
+        use_effect_with(props.detail.title.clone(), move |_| {
+            pointed.set(None);
+            pinned.set(None);
+        });
+    }
+    let detail = &props.detail;
+    let lit = pointed.or(*pinned);
+    let point = |field: Option<usize>| {
+        let pointed = pointed.clone();
+        move || pointed.set(field)
+    };
+    let hex = |row: &HexRow| {
+        let indent = "   ".repeat(row.indent as usize);
+        html! {
+            <div class="r"><span class="o">{ row.at }</span><span>{ indent }{ for row.runs.iter().map(|run| {
+                let on = point(run.field);
+                html! { <b class={(run.field.is_some() && run.field == lit).then_some("on")} onpointerenter={Callback::from(move |_: PointerEvent| on())}>{ run.hex.clone() }</b> }
+            }) }</span></div>
+        }
+    };
+    let off = point(None);
+    let away = Callback::from(move |_: PointerEvent| off());
+    html! {
+        <>
+            <section class="bytes" aria-label="Bytes" onpointerleave={away.clone()}>
+                <div class="hex" role="img" aria-label={format!("The bytes of {}, also given field by field", detail.title)}>{ for detail.rows.iter().map(hex) }</div>
+                if detail.hidden > 0 { <p class="faint">{ format!("{} more bytes", detail.hidden) }</p> }
+            </section>
+            <section class="meaning" aria-label="Fields" onpointerleave={away}>
+                <h2>{ detail.title.clone() }</h2>
+                <ul>{ for detail.fields.iter().enumerate().map(|(at, field)| {
+                    let (on, focus, gone) = (point(Some(at)), point(Some(at)), point(None));
+                    let pin = { let pinned = pinned.clone(); Callback::from(move |_: MouseEvent| pinned.set((*pinned != Some(at)).then_some(at))) };
+                    html! {
+                        <li key={at}><button class={classes!("fd", (lit == Some(at)).then_some("on"))} aria-pressed={(*pinned == Some(at)).to_string()} onclick={pin}
+                            onpointerenter={Callback::from(move |_: PointerEvent| on())} onfocus={Callback::from(move |_: FocusEvent| focus())} onblur={Callback::from(move |_: FocusEvent| gone())}>
+                            <span>{ in_words(field.name) }</span><code>{ field.value.clone() }</code>
+                            if lit == Some(at) { <small>{ format!("{} B at {}. {}", field.length, field.position, field.meaning) }</small> }
+                        </button></li>
+                    }
+                }) }</ul>
+                if let Some(note) = detail.note { <p class="under">{ note }</p> }
+            </section>
+        </>
+    }
+}
+
+impl Real {
+    /// The files of a list, by name.
+    fn of(list: &FileList) -> Real {
+        let path = |file: &File| {
+            let path = js_sys::Reflect::get(file, &"webkitRelativePath".into());
+            let path = path.ok().and_then(|path| path.as_string()).unwrap_or_default();
+            path.split_once('/')
+                .map_or_else(|| file.name(), |(_, inner)| inner.to_owned())
+        };
+        let mut files: Vec<(String, File)> = (0..list.length())
+            .filter_map(|at| list.get(at))
+            .map(|file| (path(&file), file))
+            .collect();
+        crate::sorted::sort_by(&mut files, |(a, _), (b, _)| a.cmp(b));
+        Real {
+            entries: files
+                .iter()
+                .map(|(name, file)| Entry::new(name, file.size() as u64, Stored::Unknown))
+                .collect(),
+            files: files.into_iter().map(|(_, file)| file).collect(),
+        }
+    }
+
+    fn file(&self, name: &str) -> Option<&File> {
+        let at = self.entries.iter().position(|entry| &*entry.name == name)?;
+        self.files.get(at)
+    }
+}
+
+/// A slice of a file.
+async fn slice(file: &File, wanted: Wanted) -> Result<Vec<u8>, String> {
+    let failed = |_| "this file cannot be read any more; open it again".to_owned();
+    let (from, to) = (wanted.position as f64, (wanted.position + wanted.length) as f64);
+    let part = file.slice_with_f64_and_f64(from, to).map_err(failed)?;
+    let buffer = JsFuture::from(part.array_buffer()).await.map_err(failed)?;
+    Ok(js_sys::Uint8Array::new(&buffer).to_vec())
+}
+
+/// Reads a real file, telling from time to time how far it has come; ends when that is not wanted any more.
+async fn read(real: &Real, name: Rc<str>, told: impl Fn(Reading) -> bool) {
+    let reading = |opened| Reading {
+        name: Some(name.clone()),
+        opened,
+        ..Reading::default()
+    };
+    told(reading(None));
+    let opened = open_real(real, &name, |reached| {
+        told(Reading {
+            reached,
+            ..reading(None)
+        })
+    })
+    .await;
+    match opened {
+        Ok(Some(opened)) => told(reading(Some(Ok(Rc::new(opened))))),
+        Ok(None) => false,
+        Err(why) => told(reading(Some(Err(why)))),
+    };
+}
+
+async fn open_real(real: &Real, name: &Rc<str>, told: impl Fn(u64) -> bool) -> Result<Option<Opened>, String> {
+    let kind = kind_of(name)?;
+    let beside = |suffix: &str| format!("{}.{suffix}", name.rsplit_once('.').map_or(&**name, |(stem, _)| stem));
+    let (log, small) = match kind {
+        FileKind::Log { .. } => (name.to_string(), beside("index")),
+        FileKind::OffsetIndex { .. } | FileKind::TimeIndex { .. } => (beside("log"), name.to_string()),
+        _ => (String::new(), name.to_string()),
+    };
+    let batches = match (real.file(&log), kind_of(&log)) {
+        (Some(file), Ok(FileKind::Log { base })) => match walk(file, base, told).await? {
+            Some(found) => Some(found),
+            None => return Ok(None),
+        },
+        _ => None,
+    };
+    let (whole, entries) = match real.file(&small) {
+        Some(file) => {
+            let length = file.size() as u64;
+            if length > MOST_IN_MEMORY {
+                return Err(format!("{small} has {}, too many for a file of its kind", size(length)));
+            }
+            let whole = slice(file, Wanted { position: 0, length }).await?;
+            let parts = parts_of(kind_of(&small)?, &whole, length);
+            (whole, Some(parts))
+        }
+        None => (Vec::new(), None),
+    };
+    Ok(match (kind, batches, entries) {
+        (FileKind::Log { .. }, Some(own), index) => Some(Opened::new(name.clone(), kind, own, None, index)),
+        (_, log, Some(own)) => Some(Opened {
+            whole: whole.into(),
+            ..Opened::new(name.clone(), kind, own, log, None)
+        }),
+        _ => None,
+    })
+}
+
+/// Walks through a real segment, piece by piece.
+async fn walk(file: &File, base: i64, told: impl Fn(u64) -> bool) -> Result<Option<Parts>, String> {
+    let mut walk = LogWalk::new(base, file.size() as u64);
+    let mut pieces = 0_u32;
+    while let Some(wanted) = walk.go() {
+        walk.hold(wanted.position, slice(file, wanted).await?);
+        pieces += 1;
+        if pieces.is_multiple_of(16) && !told(wanted.position) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(walk.found))
+}

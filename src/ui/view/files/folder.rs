@@ -1,0 +1,297 @@
+//! The folder: its files with their sizes, and what somebody has chosen in it.
+
+use std::rc::Rc;
+
+use crate::cluster::BrokerId;
+use crate::inspect::{FileKind, OffsetsOf};
+use crate::log::checkpoint::{OffsetEntryLine, write_offsets};
+use crate::log::{File, Files};
+use crate::ui::act::Subject;
+use crate::ui::view::look::Look;
+use crate::ui::view::rows::{health, role};
+use crate::ui::view::stage::{Health, Role};
+
+/// Suffixes of files that wait for deletion or belong to an unfinished compaction.
+const WAITING: [&str; 3] = [".deleted", ".cleaned", ".swap"];
+
+/// The kind of a file by its name, folders before it or not.
+///
+/// # Errors
+/// A sentence on a name that no file of a log has.
+pub fn kind_of(name: &str) -> Result<FileKind, String> {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let bare = WAITING
+        .iter()
+        .find_map(|suffix| last.strip_suffix(suffix))
+        .unwrap_or(last);
+    FileKind::of(bare).ok_or_else(|| {
+        format!(
+            "{last} is no file of a Kafka log by its name: a segment is called after its first offset, such as \
+             00000000000000000000.log, and its indexes stand beside it"
+        )
+    })
+}
+
+/// How many bytes, for reading.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_240 => format!("{bytes} B"),
+        10_240..10_485_760 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
+/// Where the bytes of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// Of a simulated file so many are on disk, the others in page cache only.
+    Flushed(u64),
+    /// A real file, of which that is not known.
+    Unknown,
+}
+
+/// A file in the folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its name.
+    pub name: Rc<str>,
+    /// The end of its name, for narrow places.
+    pub short: Rc<str>,
+    /// Its bytes.
+    pub length: u64,
+    /// Where they are.
+    pub stored: Stored,
+}
+
+impl Entry {
+    /// A file of a folder.
+    pub fn new(name: &str, length: u64, stored: Stored) -> Entry {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let short = match last.find('.') {
+            Some(dot) if dot == 20 && last.is_char_boundary(14) => format!("…{}", &last[14..]),
+            _ => last.to_owned(),
+        };
+        Entry {
+            name: name.into(),
+            short: short.into(),
+            length,
+            stored,
+        }
+    }
+
+    /// How much of it is on disk, of a hundred.
+    pub fn percent(&self) -> Option<u64> {
+        match self.stored {
+            Stored::Unknown => None,
+            Stored::Flushed(_) if self.length == 0 => Some(100),
+            Stored::Flushed(flushed) => Some(flushed * 100 / self.length),
+        }
+    }
+
+    /// Its bytes in words.
+    pub fn words(&self) -> String {
+        let all = size(self.length);
+        match self.stored {
+            Stored::Unknown => all,
+            Stored::Flushed(flushed) if flushed >= self.length => format!("{all}, all on disk"),
+            Stored::Flushed(0) => format!("{all}, all in page cache only"),
+            Stored::Flushed(flushed) => format!(
+                "{all}: {} on disk, {} in page cache only",
+                size(flushed),
+                size(self.length - flushed)
+            ),
+        }
+    }
+}
+
+/// Files by name, of one replica.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replica {
+    /// Whose they are.
+    pub broker: u16,
+    /// What that broker is to the partition.
+    pub words: &'static str,
+    /// Whether its process runs.
+    pub runs: bool,
+    /// The files of the partition's folder, then the checkpoints of the data directory.
+    pub files: Files,
+}
+
+/// The folders of a partition, one for each broker that has one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folder {
+    /// The partition's name, which is its folder's.
+    pub name: Rc<str>,
+    /// Whose folder is shown where nobody has chosen one.
+    pub shown: Option<u16>,
+    /// The replicas, by broker.
+    pub replicas: Vec<Replica>,
+}
+
+impl Folder {
+    /// The replica that is shown.
+    pub fn replica(&self, chosen: Option<u16>) -> Option<&Replica> {
+        let find = |id: u16| self.replicas.iter().find(|replica| replica.broker == id);
+        chosen
+            .and_then(find)
+            .or_else(|| self.shown.and_then(find))
+            .or_else(|| self.replicas.first())
+    }
+}
+
+/// The folders of the partition in view. First comes that of the broker that is inspected, else the leader's.
+pub fn replicas(look: &Look<'_>, selected: Option<Subject>) -> Folder {
+    let held = |id: BrokerId| {
+        let broker = look.world.broker(id)?;
+        let mut files = broker.replica(look.partition)?.files();
+        for of in [
+            OffsetsOf::RecoveryPoint,
+            OffsetsOf::HighWatermark,
+            OffsetsOf::LogStart,
+            OffsetsOf::Cleaner,
+        ] {
+            if let Some(file) = checkpoint(look, id, of) {
+                files.insert(format!("../{}", of.file_name()), file);
+            }
+        }
+        Some(Replica {
+            broker: id.0,
+            words: standing(look, id),
+            runs: broker.is_running(),
+            files,
+        })
+    };
+    let inspected = match selected {
+        Some(Subject::Broker(id)) => Some(id),
+        _ => None,
+    };
+    let leader = look.world.image().leader(look.partition);
+    Folder {
+        name: look.names.partition(look.partition).into(),
+        shown: inspected.or(leader.map(|id| id.0)),
+        replicas: look.world.broker_ids().filter_map(held).collect(),
+    }
+}
+
+fn standing(look: &Look<'_>, id: BrokerId) -> &'static str {
+    match (health(look, id), role(look, id)) {
+        (Health::Up, Role::Leader) => "leader",
+        (Health::Up, Role::FormerLeader) => "believes it leads",
+        (Health::Up, Role::InSync) => "in sync",
+        (Health::Up, Role::OutOfSync) => "out of sync",
+        (Health::Up, Role::NoReplica) => "no replica",
+        (other, _) => other.word().unwrap_or("up"),
+    }
+}
+
+/// A checkpoint of a broker's data directory, if it says anything.
+fn checkpoint(look: &Look<'_>, id: BrokerId, of: OffsetsOf) -> Option<File> {
+    let broker = look.world.broker(id)?;
+    let lines = broker.partitions().into_iter().filter_map(|tp| {
+        let noted = broker.replica(tp)?.checkpoints();
+        let offset = match of {
+            OffsetsOf::RecoveryPoint => Some(noted.recovery_point),
+            OffsetsOf::HighWatermark => Some(noted.high_watermark),
+            OffsetsOf::LogStart => Some(noted.log_start).filter(|start| *start > 0),
+            OffsetsOf::Cleaner => noted.cleaner,
+        }?;
+        Some(OffsetEntryLine {
+            topic: look.world.settings().topic(tp.topic).name.to_string(),
+            partition: i32::try_from(tp.partition).ok()?,
+            offset,
+        })
+    });
+    let lines: Vec<OffsetEntryLine> = lines.collect();
+    (!lines.is_empty()).then(|| File::from_bytes(write_offsets(&lines).as_bytes(), 0))
+}
+
+/// The files of a replica's folder with their sizes, those of the data directory last.
+pub fn listing(files: &Files) -> Vec<Entry> {
+    let entry = |(name, file): (&str, &File)| {
+        let stored = Stored::Flushed(file.flushed().unwrap_or(0).min(file.len()));
+        Entry::new(name, file.len(), stored)
+    };
+    let (above, own): (Vec<Entry>, Vec<Entry>) =
+        files.iter().map(entry).partition(|entry| entry.name.starts_with("../"));
+    own.into_iter().chain(above).collect()
+}
+
+/// The files of a folder and their bytes, in words.
+pub fn sizes(entries: &[Entry]) -> String {
+    let bytes: u64 = entries.iter().map(|entry| entry.length).sum();
+    let count = entries.len();
+    format!("{count} {}, {}", if count == 1 { "file" } else { "files" }, size(bytes))
+}
+
+/// The segment that may hold an offset: the one with the greatest base that is not above it.
+pub fn segment_of<'a>(names: impl Iterator<Item = &'a str>, offset: i64) -> Option<&'a str> {
+    let base = |name: &str| match FileKind::of(name.rsplit('/').next()?)? {
+        FileKind::Log { base } => Some(base),
+        _ => None,
+    };
+    let segments = names.filter_map(|name| Some((base(name)?, name)));
+    segments
+        .filter(|(base, _)| *base <= offset)
+        .max_by_key(|(base, _)| *base)
+        .map(|(_, name)| name)
+}
+
+/// What somebody has chosen in the drawer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chosen {
+    /// Whose folder.
+    pub broker: Option<u16>,
+    /// Which file; nothing stands for the newest segment.
+    pub file: Option<Rc<str>>,
+    /// Which part of it, by its first byte.
+    pub part: Option<u64>,
+    /// Which record of the batch.
+    pub record: Option<usize>,
+    /// Whether the records of the batch are listed.
+    pub records: bool,
+    /// Where the row of parts begins, when that was chosen.
+    pub first: Option<usize>,
+    /// Which offset is looked up, and how many steps of that are shown.
+    pub look_up: Option<(i64, usize)>,
+}
+
+impl Chosen {
+    /// Another folder.
+    pub fn of(broker: Option<u16>) -> Chosen {
+        Chosen {
+            broker,
+            ..Chosen::default()
+        }
+    }
+
+    /// Another file of the folder.
+    pub fn open(&self, file: Rc<str>) -> Chosen {
+        Chosen {
+            file: Some(file),
+            ..Chosen::of(self.broker)
+        }
+    }
+
+    /// A part of the file. What is listed stays listed.
+    pub fn pick(&self, part: u64) -> Chosen {
+        Chosen {
+            part: Some(part),
+            record: None,
+            ..self.clone()
+        }
+    }
+
+    /// The file that is open among those of the folder.
+    pub fn file_in(&self, entries: &[Entry]) -> Option<Rc<str>> {
+        let chosen = self
+            .file
+            .as_ref()
+            .filter(|file| entries.iter().any(|entry| entry.name == **file));
+        let newest = || {
+            let names = entries.iter().map(|entry| &*entry.name);
+            segment_of(names, i64::MAX).map(Rc::from)
+        };
+        let first = || entries.first().map(|entry| entry.name.clone());
+        chosen.cloned().or_else(newest).or_else(first)
+    }
+}

@@ -1,0 +1,239 @@
+//! The drawer over the files that a real Kafka wrote, and over a simulated replica's.
+
+use base64::Engine as _;
+
+use super::*;
+use crate::inspect::FileKind;
+use crate::lesson::Progress;
+use crate::log::{File, Files};
+use crate::ui::act::Subject;
+use crate::ui::page::Page;
+
+const NAME: &str = "00000000000000000000";
+
+/// A segment of five batches, the first of four records, and its indexes, as Kafka 4.4.0 wrote them.
+const LOG: &str = "AAAAAAAAAAAAAABdAAAAAALK6A1BAAAAAAADAAABi8/laAAAAAGLz+VoA///////////////////AAAABBQAAAABCHRlc3QAFAAC\
+     AgEIdGVzdAAUAAQEAQh0ZXN0ABQABgYBCHRlc3QAAAAAAAAAAAQAAAA8AAAAAALYfpR1AAAAAAAAAAABi8/laAoAAAGLz+VoCv//\
+     ////////////////AAAAARQAAAABCHRlc3QAAAAAAAAAAAUAAAA8AAAAAALYfpR1AAAAAAAAAAABi8/laAoAAAGLz+VoCv//////\
+     ////////////AAAAARQAAAABCHRlc3QAAAAAAAAAAAYAAAA8AAAAAALYfpR1AAAAAAAAAAABi8/laAoAAAGLz+VoCv//////////\
+     ////////AAAAARQAAAABCHRlc3QAAAAAAAAAAAcAAAA8AAAAAALYfpR1AAAAAAAAAAABi8/laAoAAAGLz+VoCv//////////////\
+     ////AAAAARQAAAABCHRlc3QA";
+const INDEX: &str = "AAAABAAAAGkAAAAGAAAA+Q==";
+const TIME_INDEX: &str = "AAABi8/laAoAAAAE";
+
+fn bytes(text: &str) -> Vec<u8> {
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .expect("it is base64")
+}
+
+/// The folder of that segment, its log changed as a test likes.
+fn folder(change: impl FnOnce(&mut Vec<u8>)) -> Files {
+    let mut log = bytes(LOG);
+    change(&mut log);
+    let mut files = Files::new();
+    for (suffix, content) in [("log", log), ("index", bytes(INDEX)), ("timeindex", bytes(TIME_INDEX))] {
+        files.insert(format!("{NAME}.{suffix}"), File::from_bytes(&content, 0));
+    }
+    files
+}
+
+fn opened(suffix: &str, change: impl FnOnce(&mut Vec<u8>)) -> Opened {
+    open(&folder(change), &format!("{NAME}.{suffix}")).expect("it can be opened")
+}
+
+fn labels(parts: &Parts) -> Vec<(u64, String)> {
+    parts.parts.iter().map(|part| (part.position, part.label())).collect()
+}
+
+fn damages(parts: &Parts) -> Vec<String> {
+    parts.damages.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_segment_is_a_row_of_batches_and_its_index_leads_into_it() {
+    let log = opened("log", |_| {});
+    let expected = [(0, "0–3"), (105, "4"), (177, "5"), (249, "6"), (321, "7")];
+    assert_eq!(labels(&log.own), expected.map(|(at, label)| (at, label.to_owned())));
+    assert_eq!(damages(&log.own), [""; 0]);
+    let index = log.index.as_ref().expect("it lies beside the log");
+    assert_eq!(damages(index), [""; 0]);
+    let row = strip(&log.own, Stored::Flushed(200), None, None);
+    let layers: Vec<Layer> = row.bars.iter().map(|bar| bar.layer).collect();
+    assert_eq!(
+        layers,
+        [Layer::Disk, Layer::Disk, Layer::Both(31), Layer::Cache, Layer::Cache]
+    );
+    let found: Vec<(String, usize, usize)> = leads(index, &log.own, &row)
+        .iter()
+        .map(|lead| (lead.entry.label(), lead.column, lead.span))
+        .collect();
+    assert_eq!(found, [("4 → 105".to_owned(), 1, 2), ("6 → 249".to_owned(), 3, 2)]);
+    let time = opened("timeindex", |_| {});
+    assert_eq!(labels(&time.own), [(0, "1700000000010 → 4".to_owned())]);
+    assert_eq!(damages(&time.own), [""; 0]);
+    let target = Parts::leads_to(&time.own.parts[0], time.log.as_ref().expect("it lies beside the index"));
+    assert_eq!(target.map(|part| part.position), Some(105));
+}
+
+#[test]
+fn a_walk_asks_for_the_bytes_that_it_needs_and_finds_the_same() {
+    let log = bytes(LOG);
+    // Far more zeros than are read at once, so that the walk has to wait within them.
+    let long: Vec<u8> = log.iter().copied().chain(std::iter::repeat_n(0, 700_000)).collect();
+    for content in [&log, &long] {
+        let mut walk = LogWalk::new(0, content.len() as u64);
+        let mut read = 0;
+        while let Some(Wanted { position, length }) = walk.go() {
+            let from = position as usize;
+            walk.hold(position, content[from..from + length as usize].to_vec());
+            read += length;
+        }
+        assert_eq!(
+            walk.found,
+            parts_of(FileKind::Log { base: 0 }, content, content.len() as u64)
+        );
+        assert!(read <= 2 * content.len() as u64, "{read} bytes were read");
+    }
+}
+
+#[test]
+fn an_offset_is_looked_up_step_by_step() {
+    let log = opened("log", |_| {});
+    let told = |offset| -> Vec<String> { look_up(&log, offset).into_iter().map(|step| step.text).collect() };
+    assert_eq!(
+        told(5),
+        [
+            "Of all segments 00000000000000000000.log has the greatest first offset that is not above 5.",
+            "Of the entries in its index, 4 → 105 is the last that is not above 5: the search begins at byte 105.",
+            "The header at byte 105 says that its batch ends with offset 4: go on.",
+            "The header at byte 177 says that its batch ends with offset 5: this one.",
+            "2 batch headers read, 122 bytes; 72 bytes of the log passed over, 105 never looked at.",
+        ]
+    );
+    let steps = look_up(&log, 5);
+    assert_eq!((steps[1].entry, steps[3].batch), (Some(0), Some(177)));
+    assert_eq!(
+        told(2)[1],
+        "Its index has no entry at or below 2: the search begins at byte 0."
+    );
+    assert_eq!(
+        told(9).last().map(String::as_str),
+        Some(
+            "No batch of this segment reaches 9: 2 batch headers read, 122 bytes; 144 bytes of the log passed over, 249 \
+             never looked at."
+        )
+    );
+    let names = [
+        "00000000000000000008.log",
+        "00000000000000000000.log",
+        "00000000000000000008.index",
+    ];
+    let segment = |offset| segment_of(names.into_iter(), offset);
+    assert_eq!(segment(7), Some("00000000000000000000.log"));
+    assert_eq!(segment(8), Some("00000000000000000008.log"));
+    assert_eq!(segment(-1), None);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let flipped = opened("log", |log| log[110 + 60] ^= 0xff);
+    assert_eq!(
+        damages(&flipped.own),
+        ["position 105: the checksum of the batch at offset 4 is d87e9475, its bytes give a56fa93a"]
+    );
+    assert!(!flipped.own.parts[1].sound && flipped.own.parts[0].sound);
+    let torn = opened("log", |log| log.truncate(350));
+    assert_eq!(
+        damages(&torn.own),
+        [
+            "position 321: no batch begins here: the file ends before the batch does, a torn tail; 29 bytes are left over"
+        ]
+    );
+    assert_eq!(torn.own.parts.last().map(Part::label), Some("no batch".to_owned()));
+    let short = opened("index", |log| log.truncate(200));
+    assert_eq!(
+        damages(&short.own),
+        [
+            "position 8: the entry for offset 6 leads to position 249 of the log, where no batch begins; the log has 200 bytes"
+        ]
+    );
+    let text = opened("log", |log| *log = b"a letter, and no segment at all".to_vec());
+    assert_eq!(text.own.damages.len(), 1);
+    assert_eq!(
+        kind_of("holiday.jpg").expect_err("it is no file of a log"),
+        "holiday.jpg is no file of a Kafka log by its name: a segment is called after its first offset, such as \
+     00000000000000000000.log, and its indexes stand beside it"
+    );
+}
+
+#[test]
+fn the_fields_of_a_batch_and_its_bytes_belong_together() {
+    let log = bytes(LOG);
+    let own = parts_of(FileKind::Log { base: 0 }, &log, log.len() as u64);
+    let kind = FileKind::Log { base: 0 };
+    let shown = detail(kind, &own.parts[1], &log[105..177], &[], None);
+    assert_eq!(shown.title, "Batch 4 · byte 105");
+    let crc = shown
+        .fields
+        .iter()
+        .position(|field| field.name == "crc")
+        .expect("it has a checksum");
+    assert_eq!(
+        (in_words(shown.fields[0].name), shown.fields[crc].value.as_str()),
+        ("base offset".to_owned(), "d87e9475")
+    );
+    let lit: Vec<(u64, &str)> = shown
+        .rows
+        .iter()
+        .flat_map(|row| row.runs.iter().map(|run| (row.at, run)))
+        .filter(|(_, run)| run.field == Some(crc))
+        .map(|(at, run)| (at, run.hex.as_str()))
+        .collect();
+    assert_eq!(lit, [(112, "d8 7e 94 75")]);
+    assert_eq!((shown.rows[0].at, shown.rows[0].indent), (96, 9));
+
+    let first = detail(kind, &own.parts[0], &log[..105], &[], Some(2));
+    let records = first.records.expect("a batch has records").expect("they can be read");
+    assert_eq!(records.iter().map(|row| row.offset).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(first.title, "Record 3 of 4 · byte 83");
+    assert_eq!(first.fields.iter().map(|field| field.length).sum::<u64>(), 11);
+}
+
+#[test]
+fn a_compressed_batch_is_named_and_its_header_shown() {
+    let log = opened("log", |log| log[22] |= 1);
+    assert_eq!(log.own.parts[0].words(), "Batch 0–3, gzip");
+}
+
+#[test]
+fn a_simulated_replica_has_a_folder_and_checkpoints() {
+    let mut page = Page::new(Progress::default());
+    (0..60).for_each(|_| {
+        page.tick();
+    });
+    let session = page.session.as_ref().expect("there is a run");
+    let look = session.look();
+    let shown = replicas(&look, None);
+    assert_eq!(
+        (&*shown.name, shown.shown, shown.replicas.len()),
+        ("payments-0", Some(1), 3)
+    );
+    assert_eq!(replicas(&look, Some(Subject::Broker(3))).shown, Some(3));
+    let leader = shown.replica(None).expect("the leader has a folder");
+    assert_eq!((leader.broker, leader.words, leader.runs), (1, "leader", true));
+    let entries = listing(&leader.files);
+    let log = entries
+        .iter()
+        .find(|entry| entry.name.ends_with(".log"))
+        .expect("it has a segment");
+    assert_eq!((&*log.short, log.stored), ("…000000.log", Stored::Flushed(0)));
+    assert!(log.words().ends_with(", all in page cache only"), "{}", log.words());
+    let chosen = Chosen::default().file_in(&entries).expect("there is a file");
+    assert_eq!(chosen, log.name, "the newest segment is open at first");
+    for entry in &entries {
+        let opened = open(&leader.files, &entry.name).unwrap_or_else(|why| panic!("{}: {why}", entry.name));
+        assert_eq!(damages(&opened.own), [""; 0], "{}", entry.name);
+        assert_eq!(opened.own.length, entry.length, "{}", entry.name);
+    }
+}
