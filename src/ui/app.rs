@@ -20,7 +20,7 @@ use super::icons::{brand, icon};
 use super::inspector::InspectorPane;
 use super::keys::{self, Asked};
 use super::knobs::Knobs;
-use super::lessons::{Lessons, broken, coming};
+use super::lessons::{Lessons, broken, coming, fidelity};
 use super::page::{Notice, OWN, Page, Place, Way};
 use super::panel;
 use super::scene::{Frame, Motion, Scene};
@@ -111,7 +111,7 @@ pub fn App() -> Html {
             { body(&state, &act, *room, settings.is_still(), track) }
             if let Some(which) = *dialog {
                 { match which {
-                    Dialog::Help => html! { <Sheet title="Keys" close={close}>{ help() }</Sheet> },
+                    Dialog::Help => html! { <Sheet title="Keys" close={close.clone()}>{ help(close) }</Sheet> },
                     Dialog::Settings => {
                         let set = { let settings = settings.clone(); Callback::from(move |value| settings.set(value)) };
                         html! { <Sheet title="Settings" close={close}><SettingsForm settings={*settings} {set}/></Sheet> }
@@ -176,6 +176,7 @@ fn body(page: &Page, act: &Callback<Act>, room: Room, still: bool, track: NodeRe
             html! { <>{ notice(page, act) }<Lessons progress={page.progress.clone()} act={act.clone()}/></> }
         }
         (Place::Coming { slug, failed }, _) => coming(slug, failed.as_deref(), act),
+        (Place::Fidelity(blocks), _) => fidelity(blocks),
         (Place::Broken { slug, faults }, _) => broken(slug, faults),
         (Place::Stores(reading, stores), _) => stores::view::lesson(page, reading, stores, notice(page, act), act),
         (Place::Landing(_) | Place::Lesson(_), None) => html! {},

@@ -49,14 +49,15 @@ pub fn Sheet(props: &SheetProps) -> Html {
     }
 }
 
-/// The keys and what they do.
-pub fn help() -> Html {
+/// The keys and what they do, and the way to what is modelled.
+pub fn help(close: Callback<()>) -> Html {
     html! {
         <>
             <dl class="keys">
                 { for HELP.iter().map(|(keys, what)| html! { <><dt>{ for keys.iter().map(|key| html! { <kbd>{ *key }</kbd> }) }</dt><dd>{ *what }</dd></> }) }
             </dl>
             <p class="under">{ "In the picture the arrow keys move between records once you have reached it with Tab. Keys never act while you type." }</p>
+            <p class="under"><a href="#/fidelity" onclick={close.reform(|_: MouseEvent| ())}>{ "What is modelled, simplified, and left out" }</a></p>
         </>
     }
 }

@@ -5,9 +5,12 @@ use wasm_bindgen::prelude::Closure;
 use web_sys::{FileReader, HtmlInputElement};
 use yew::prelude::*;
 
+use crate::lesson::Block;
 use crate::lesson::library::{self, LIBRARY};
+use crate::lesson::markdown::plain;
 use crate::lesson::{Fault, Progress, Source};
 use crate::ui::act::Act;
+use crate::ui::panel::block;
 use crate::ui::view::names;
 
 #[derive(Properties, PartialEq)]
@@ -25,8 +28,23 @@ pub fn Lessons(props: &LessonsProps) -> Html {
                 <div class="intro"><p class="eyebrow">{ "Course" }</p><h1>{ "Lessons" }</h1></div>
                 <p class="soft">{ "Each is one idea, shown by one run of the engine and asked before it is told. The first five are the core, in half an hour." }</p>
                 <ol>{ for LIBRARY.iter().map(|source| html! { <li key={source.slug}>{ entry(source, &props.progress) }</li> }) }</ol>
+                <p class="soft"><a href="#/fidelity">{ "What is modelled, simplified, and left out" }</a></p>
                 <OpenFile act={props.act.clone()}/>
             </div>
+        </main>
+    }
+}
+
+/// What is modelled, simplified and left out, as its file says.
+pub fn fidelity(blocks: &[Block]) -> Html {
+    let (title, rest) = match blocks.split_first() {
+        Some((Block::Heading(_, spans), rest)) => (plain(spans), rest),
+        _ => ("Fidelity".to_string(), blocks),
+    };
+    let mut known = Vec::new();
+    html! {
+        <main class="wide" id="main" tabindex="-1">
+            <div class="lessons document prose"><h1>{ title }</h1>{ for rest.iter().map(|one| block(one, &mut known)) }</div>
         </main>
     }
 }

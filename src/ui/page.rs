@@ -12,7 +12,8 @@ use crate::cluster::{BrokerId, TopicId, TopicPartition};
 use crate::history::CutNotice;
 use crate::lesson::compile::{self, is_act};
 use crate::lesson::library::{self, LIBRARY};
-use crate::lesson::{Answered, Fault as LessonFault, Lesson, Progress};
+use crate::lesson::markdown;
+use crate::lesson::{Answered, Block, Fault as LessonFault, Lesson, Progress};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
 use crate::ui::reading::{Given, Reading, Run};
@@ -38,6 +39,8 @@ pub enum Place {
         /// Why it did not come.
         failed: Option<Rc<str>>,
     },
+    /// What is modelled, simplified and left out.
+    Fidelity(Rc<Vec<Block>>),
     /// A lesson whose file has mistakes, or whose world cannot begin.
     Broken {
         /// The name of its file.
@@ -46,6 +49,9 @@ pub enum Place {
         faults: Rc<Vec<LessonFault>>,
     },
 }
+
+/// The file of what is modelled and what is not; it stands beside the lessons.
+pub const FIDELITY: &str = "fidelity";
 
 /// How far the landing's story has come.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,6 +169,12 @@ impl Page {
         self.leave();
         match fragment.trim_start_matches(['#', '/']) {
             "lessons" | "own" => self.place = Place::Lessons,
+            FIDELITY => {
+                self.place = Place::Coming {
+                    slug: FIDELITY.into(),
+                    failed: None,
+                }
+            }
             other => match other.strip_prefix("lesson/").and_then(library::find) {
                 Some(source) => match source.text() {
                     Some(text) => self.open(source.slug, text),
@@ -195,6 +207,17 @@ impl Page {
             return;
         }
         match text {
+            Ok(text) if fetched == FIDELITY => {
+                let mut faults = Vec::new();
+                let blocks = markdown::prose(&text, 1, &mut faults);
+                self.place = match faults.is_empty() {
+                    true => Place::Fidelity(Rc::new(blocks)),
+                    false => Place::Broken {
+                        slug: FIDELITY.into(),
+                        faults: Rc::new(faults),
+                    },
+                };
+            }
             Ok(text) => {
                 self.open(fetched, &text);
                 if let Some(kept) = self.kept.take() {
@@ -673,7 +696,7 @@ impl Page {
                     Err(why) => self.refuse(&why),
                 }
             }
-            Place::Lessons | Place::Coming { .. } | Place::Broken { .. } | Place::Stores(..) => {}
+            Place::Lessons | Place::Coming { .. } | Place::Broken { .. } | Place::Fidelity(_) | Place::Stores(..) => {}
         }
     }
 
@@ -722,7 +745,7 @@ impl Page {
                 self.kept = Some(kept);
                 return;
             }
-            Place::Lessons | Place::Broken { .. } | Place::Stores(..) => return,
+            Place::Lessons | Place::Broken { .. } | Place::Fidelity(_) | Place::Stores(..) => return,
         };
         match session {
             Ok(session) => {

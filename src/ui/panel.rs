@@ -465,7 +465,7 @@ fn strong_words(block: &Block) -> Vec<String> {
 }
 
 /// A block of prose.
-fn block(block: &Block, known: &mut Vec<&'static str>) -> Html {
+pub(super) fn block(block: &Block, known: &mut Vec<&'static str>) -> Html {
     match block {
         Block::Heading(level, spans) if *level <= 2 => html! { <h2>{ crate::lesson::markdown::plain(spans) }</h2> },
         Block::Heading(_, spans) => html! { <h3>{ crate::lesson::markdown::plain(spans) }</h3> },

@@ -468,3 +468,19 @@ fn a_puzzle_stands_with_its_task() {
     };
     assert!(crate::lesson::markdown::plain(spans).starts_with("It takes no crash to lose a record."));
 }
+
+#[test]
+fn what_is_modelled_can_be_read_on_the_page() {
+    let mut page = Page::new(Progress::default());
+    page.visit("#/fidelity");
+    assert_eq!(page.wanted().as_deref(), Some("fidelity"));
+    let text = include_str!("../../static/lessons/fidelity.md").to_string();
+    page.perform(Act::Fetched("fidelity".into(), Ok(text)));
+    let Place::Fidelity(blocks) = &page.place else {
+        panic!("{}", said(&page))
+    };
+    let tables = blocks
+        .iter()
+        .filter(|block| matches!(block, crate::lesson::Block::Table(..)));
+    assert_eq!(tables.count(), 4);
+}
