@@ -35,6 +35,7 @@ pub fn FaultMenu(props: &FaultMenuProps) -> Html {
         });
     }
     let close = props.act.reform(|()| Act::Close);
+    let kept = use_state(|| None::<i64>);
     let onkeydown = {
         let (menu, close) = (menu.clone(), close.clone());
         Callback::from(move |event: KeyboardEvent| {
@@ -58,12 +59,18 @@ pub fn FaultMenu(props: &FaultMenuProps) -> Html {
             <div class="pop" ref={menu} role="dialog" aria-label={format!("What can happen to broker {broker}")} {onkeydown} data-testid="fault-menu">
                 <h2>{ format!("Broker {broker}: what would survive?") }</h2>
                 { for props.options.iter().map(|option| {
-                    let fault = option.fault;
+                    let fault = match (option.fault, option.reach, *kept) {
+                        (Fault::PowerOff, Some((flushed, _)), Some(offset)) if offset > flushed => Fault::PowerOffKeeping(offset),
+                        (fault, ..) => fault,
+                    };
                     html! {
-                        <button key={option.title} class="item" onclick={props.act.reform(move |_| Act::Fault(broker, fault))}>
-                            { icon(glyph(fault)) }<b>{ option.title }</b>
-                            <small>{ option.survives.to_string() }{ " " }<span class="dies">{ option.dies.to_string() }</span></small>
-                        </button>
+                        <div key={option.title}>
+                            <button class="item" onclick={props.act.reform(move |_| Act::Fault(broker, fault))}>
+                                { icon(glyph(fault)) }<b>{ option.title }</b>
+                                <small>{ option.survives.to_string() }{ " " }<span class="dies">{ option.dies.to_string() }</span></small>
+                            </button>
+                            if let Some(reach) = option.reach { { handle(reach, &kept) } }
+                        </div>
                     }
                 }) }
             </div>
@@ -71,10 +78,32 @@ pub fn FaultMenu(props: &FaultMenuProps) -> Html {
     }
 }
 
+/// How much had reached the disk before the power went: the operating system may have written more than was flushed.
+fn handle((flushed, end): (i64, i64), kept: &UseStateHandle<Option<i64>>) -> Html {
+    let at = kept.unwrap_or(flushed).clamp(flushed, end);
+    let said = match at - flushed {
+        0 => "Nothing more than was flushed had reached the disk".to_string(),
+        1 => format!("Offset {flushed} had reached the disk as well"),
+        _ => format!("Offsets {flushed}–{} had reached the disk as well", at - 1),
+    };
+    let set = kept.clone();
+    let oninput = Callback::from(move |event: InputEvent| {
+        let input = event.target_dyn_into::<web_sys::HtmlInputElement>();
+        set.set(input.and_then(|input| input.value().parse().ok()));
+    });
+    html! {
+        <label class="keep">{ said.clone() }
+            <input type="range" min={flushed.to_string()} max={end.to_string()} value={at.to_string()} aria-valuetext={said} {oninput}/>
+        </label>
+    }
+}
+
 fn glyph(fault: Fault) -> &'static str {
     match fault {
         Fault::Kill => "bolt",
-        Fault::PowerOff => "power",
+        Fault::PowerOff | Fault::PowerOffKeeping(_) => "power",
+        Fault::Tear | Fault::Flip => "bolt",
+        Fault::RemoveIndex => "cross",
         Fault::Stop => "stop",
         Fault::Pause => "pause",
         Fault::Resume | Fault::Start => "play",
@@ -109,7 +138,7 @@ fn place(menu: &HtmlElement, anchor: &str) {
 }
 
 fn items(menu: &HtmlElement) -> Vec<HtmlElement> {
-    let Ok(list) = menu.query_selector_all("button.item") else {
+    let Ok(list) = menu.query_selector_all("button.item, .keep input") else {
         return Vec::new();
     };
     (0..list.length())

@@ -236,7 +236,9 @@ fn tree(entries: &[Entry], file: Option<&Rc<str>>, chosen: &Chosen, choose: &Cho
                     }
                 }) }
             </ul>
-            <p class="under">{ sizes(entries) }{ ". " }<span class="key disk"></span>{ "on disk " }<span class="key cache"></span>{ "page cache only" }</p>
+            <p class="under">{ sizes(entries) }{ ". " }
+                if entries.iter().any(|entry| entry.percent().is_some()) { <span class="key disk"></span>{ "on disk " }<span class="key cache"></span>{ "page cache only" } }
+            </p>
         </>
     }
 }

@@ -428,7 +428,10 @@ impl Page {
             },
             Act::Fault(broker, fault) => {
                 self.menu = None;
-                self.do_text(&fault_text(broker, fault));
+                if let Some(session) = &self.session {
+                    let text = fault_text(&session.look(), broker, fault);
+                    self.do_text(&text);
+                }
             }
             Act::KillLeader => self.kill_leader(),
             Act::OpenFaults(broker) => {

@@ -140,6 +140,37 @@ fn a_value_out_of_range_is_refused_with_the_range() {
 }
 
 #[test]
+fn a_power_loss_may_keep_what_was_not_flushed_and_files_can_be_damaged() {
+    let mut page = landed(30);
+    let one = crate::cluster::BrokerId(1);
+    let offered = |page: &Page| faults::options(&run(page).look(), one);
+    let end = run(&page).look().log(one).expect("a log").log_end_offset();
+    assert_eq!(offered(&page)[1].reach, Some((0, end)));
+    page.perform(Act::Fault(1, Fault::PowerOffKeeping(2)));
+    let left = |page: &Page| run(page).look().log(one).map_or(0, |log| log.log_end_offset());
+    assert_eq!(left(&page), 2);
+    let damages: Vec<Fault> = offered(&page).iter().map(|option| option.fault).collect();
+    assert_eq!(
+        damages,
+        [Fault::Start, Fault::Tear, Fault::Flip, Fault::RemoveIndex, Fault::Cut]
+    );
+    let index = |page: &Page| {
+        let look = run(page).look();
+        let files = look
+            .world
+            .broker(one)
+            .and_then(|broker| broker.replica(look.partition))
+            .expect("a folder");
+        files.files().iter().any(|(name, _)| name.ends_with(".index"))
+    };
+    assert!(index(&page));
+    page.perform(Act::Fault(1, Fault::RemoveIndex));
+    assert!(!index(&page), "{}", said(&page));
+    page.perform(Act::Fault(1, Fault::Tear));
+    assert_eq!((left(&page), said(&page)), (1, String::new()));
+}
+
+#[test]
 fn a_fault_says_what_survives_before_it_is_done() {
     let mut page = landed(30);
     let survives = |page: &Page, fault| {

@@ -17,15 +17,39 @@ pub fn options(look: &Look<'_>, id: BrokerId) -> Vec<FaultOption> {
         .any(|(from, to)| from == Node::Broker(id) || to == Node::Broker(id));
     let wire = if cut { Fault::Heal } else { Fault::Cut };
     let acts: &[Fault] = match health(look, id) {
-        Health::Killed => &[Fault::Start, Fault::PowerOff],
-        Health::Dark => &[Fault::Start],
+        Health::Killed => &[
+            Fault::Start,
+            Fault::PowerOff,
+            Fault::Tear,
+            Fault::Flip,
+            Fault::RemoveIndex,
+        ],
+        Health::Dark => &[Fault::Start, Fault::Tear, Fault::Flip, Fault::RemoveIndex],
         Health::Paused => &[Fault::Resume, Fault::Kill, Fault::PowerOff],
         _ => &[Fault::Kill, Fault::PowerOff, Fault::Stop, Fault::Pause],
     };
+    let has_batch = last_batch(look, id).is_some();
+    let damages = |fault: &Fault| matches!(fault, Fault::Tear | Fault::Flip | Fault::RemoveIndex);
     acts.iter()
+        .filter(|fault| has_batch || !damages(fault))
         .chain([&wire])
         .map(|fault| option(look, id, *fault))
         .collect()
+}
+
+/// Where a replica's last batch is: its segment's base offset, and its first byte in the log file.
+pub fn last_batch(look: &Look<'_>, id: BrokerId) -> Option<(i64, u32)> {
+    let segments = look.log(id)?.segments().rev();
+    let mut last =
+        segments.filter_map(|segment| Some((segment.base_offset(), segment.log().batches().last()?.position)));
+    last.next()
+}
+
+/// From which offset to which a power loss may have kept records, if there is a choice.
+fn reach(look: &Look<'_>, id: BrokerId) -> Option<(i64, i64)> {
+    let replica = look.world.broker(id)?.replica(look.partition)?;
+    let (flushed, end) = (replica.flushed(), replica.log_end());
+    (flushed < end).then_some((flushed, end))
 }
 
 /// One thing that can be done to a broker.
@@ -33,7 +57,7 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
     let held = Held::of(look.log(id));
     let (title, survives, dies) = match fault {
         Fault::Kill => ("Kill the process", held.after_kill(), String::new()),
-        Fault::PowerOff => ("Power off the host", held.on_disk(), held.cache_dies()),
+        Fault::PowerOff | Fault::PowerOffKeeping(_) => ("Power off the host", held.on_disk(), held.cache_dies()),
         Fault::Stop => (
             "Stop it cleanly",
             "Nothing is lost. It hands over what it leads, flushes everything, and ends.".to_string(),
@@ -60,12 +84,28 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
             String::new(),
         ),
         Fault::Start => ("Start the process", held.recovery(), String::new()),
+        Fault::Tear => (
+            "Tear the last batch",
+            "All before it survives; recovery cuts off what is left of it.".to_string(),
+            "Half of its bytes are gone.".to_string(),
+        ),
+        Fault::Flip => (
+            "Flip a byte",
+            "Its checksum no longer matches: recovery cuts there, if it reads there.".to_string(),
+            "A byte of the last batch is inverted.".to_string(),
+        ),
+        Fault::RemoveIndex => (
+            "Remove an index",
+            "Nothing is lost: the newest segment's index is built anew from the log.".to_string(),
+            String::new(),
+        ),
     };
     FaultOption {
         fault,
         title,
         survives: survives.into(),
         dies: dies.into(),
+        reach: (fault == Fault::PowerOff).then(|| reach(look, id)).flatten(),
     }
 }
 

@@ -166,8 +166,16 @@ pub struct Knob {
 pub enum Fault {
     /// The process ends.
     Kill,
-    /// The host loses power.
+    /// The host loses power; only what was flushed is kept.
     PowerOff,
+    /// The host loses power, and what ends below this offset had reached the disk.
+    PowerOffKeeping(i64),
+    /// The last batch is cut in two, on a broker that is down.
+    Tear,
+    /// A byte of the last batch is inverted, on a broker that is down.
+    Flip,
+    /// The newest segment's offset index is removed, on a broker that is down.
+    RemoveIndex,
     /// It hands over, flushes, and ends.
     Stop,
     /// The process freezes.
@@ -193,6 +201,8 @@ pub struct FaultOption {
     pub survives: Rc<str>,
     /// What dies; empty when nothing does.
     pub dies: Rc<str>,
+    /// From where to where it can be chosen how much had reached the disk, if it can.
+    pub reach: Option<(i64, i64)>,
 }
 
 /// What kind of moment a mark on the timeline is.
