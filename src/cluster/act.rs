@@ -325,7 +325,8 @@ pub(crate) fn create_offsets_topic(doing: &mut Doing<'_>) {
     let live: Vec<BrokerId> = live.map(|(id, _)| *id).collect();
     let Some(first) = live.first() else { return };
     let config = settings.broker(*first);
-    let partitions = usize::try_from(config.offsets_topic_num_partitions).unwrap_or(1);
+    // No topic of the model has more.
+    let partitions = usize::try_from(config.offsets_topic_num_partitions.min(i64::from(MOST_PARTITIONS))).unwrap_or(1);
     let replicas = usize::try_from(config.offsets_topic_replication_factor)
         .unwrap_or(1)
         .min(live.len());
@@ -347,17 +348,19 @@ pub(crate) fn create_offsets_topic(doing: &mut Doing<'_>) {
     }
 }
 
+/// How many partitions a topic of the model can have.
+pub(crate) const MOST_PARTITIONS: u32 = 1_000;
+
 /// More partitions of a topic, each with as many replicas as the first has, round-robin over all brokers as in `topic`.
 /// Brokers learn of them like of any change, clients when they ask for the cluster's state.
 fn create_partitions(doing: &mut Doing<'_>, topic: TopicId, count: u32) -> Done {
-    const MOST: u32 = 1_000;
     let first = TopicPartition { topic, partition: 0 };
     partition_exists(doing.world, first)?;
     controller_up(doing.world)?;
-    if count > MOST {
+    if count > MOST_PARTITIONS {
         return Err(Refused::new(
             format!("{count} partitions are too many for the model"),
-            format!("have at most {MOST}"),
+            format!("have at most {MOST_PARTITIONS}"),
         ));
     }
     let brokers = doing.world.broker_ids().count() as u32;

@@ -28,7 +28,13 @@ pub struct Player {
     /// The statement that is under way, or comes next.
     at: usize,
     progress: Progress,
+    /// The time of the last step, and how many there were at that very time.
+    instant: (Micros, u32),
 }
+
+/// More steps at one time than anything does that will ever end: without latency and without waiting, fetches go round
+/// for ever.
+const STEPS_AT_ONE_TIME: u32 = 1_000_000;
 
 /// How far a statement has got.
 #[derive(Clone, Debug)]
@@ -100,6 +106,7 @@ impl Player {
             script,
             at: used,
             progress: Progress::Fresh,
+            instant: (0, 0),
         }
     }
 
@@ -130,7 +137,10 @@ impl Player {
             return Next::Finished;
         };
         match self.advance(statement, world, ledger) {
-            Ok(Some(Move::Input(input))) => Next::Perform(*number, input),
+            Ok(Some(Move::Input(input))) => match self.stands_still(&input, world.now()) {
+                Some(refused) => Next::Stopped(*number, Stop::Refused(refused)),
+                None => Next::Perform(*number, input),
+            },
             Ok(Some(Move::Judged(verdict))) => {
                 self.finish();
                 Next::Judged(*number, verdict)
@@ -141,6 +151,21 @@ impl Player {
             }
             Err(stop) => Next::Stopped(*number, stop),
         }
+    }
+
+    /// Why a run does not go on in which steps follow one another for ever and time does not pass.
+    fn stands_still(&mut self, input: &Input, now: Micros) -> Option<Refused> {
+        if *input != Input::Next {
+            return None;
+        }
+        let (at, steps) = self.instant;
+        self.instant = (now, if at == now { steps + 1 } else { 0 });
+        (self.instant.1 >= STEPS_AT_ONE_TIME).then(|| {
+            Refused::new(
+                format!("{STEPS_AT_ONE_TIME} steps were made at one time, and more follow"),
+                "give the links a latency, or the fetches a time to wait",
+            )
+        })
     }
 
     fn finish(&mut self) {

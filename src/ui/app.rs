@@ -53,7 +53,7 @@ pub fn App() -> Html {
     let track = use_node_ref();
     let room = use_state(|| Room {
         columns: 10,
-        narrow: false,
+        narrow: browser::matches("(max-width: 640px)"),
     });
 
     let act = {

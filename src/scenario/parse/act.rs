@@ -1,8 +1,7 @@
 //! What clients and operators do, and what fate does to them.
 
 use super::atoms::{
-    self, A_PARTITION, A_REPLICA, BROKERS, TIMESTAMP, as_partition, count, duration, is_number, list, number,
-    small_count, wrong,
+    self, A_PARTITION, A_REPLICA, BROKERS, as_partition, count, duration, is_number, list, number, small_count, wrong,
 };
 use super::cursor::Cursor;
 use super::statement::{only_setting, path};
@@ -127,7 +126,7 @@ fn send(cursor: &mut Cursor) -> Result<Act, Wrong> {
         to,
         key: settings.read("key", atoms::data)?,
         value: settings.read("value", atoms::data)?,
-        timestamp: settings.read("timestamp", |word| number(word, TIMESTAMP))?,
+        timestamp: settings.read("timestamp", atoms::timestamp)?,
         headers: headers
             .into_iter()
             .map(|(name, word)| Ok((name, atoms::data(&word)?)))

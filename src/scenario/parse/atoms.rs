@@ -16,6 +16,24 @@ pub(super) const BROKERS: &str = "a broker's number, a list such as 1,2 or 'all'
 const BROKER: &str = "a broker's number, from 1";
 /// What a moment looks like, for messages.
 pub(super) const TIMESTAMP: &str = "a time in milliseconds since 1970";
+
+/// The latest time that a clock may begin at: the end of the year 9999, so that any run has room behind it.
+const LAST_CLOCK: i64 = 253_402_300_799_999;
+
+/// What a clock may begin at.
+pub(super) fn clock(word: &Word) -> Result<i64, Wrong> {
+    const CLOCK: &str = "a time in milliseconds since 1970, of a year up to 9999";
+    let clock = number(word, CLOCK)?;
+    let possible = (0..=LAST_CLOCK).contains(&clock);
+    possible.then_some(clock).ok_or_else(|| wrong(word, CLOCK))
+}
+
+/// The timestamp of a record, which Kafka's producer refuses to be negative.
+pub(super) fn timestamp(word: &Word) -> Result<i64, Wrong> {
+    let timestamp = number(word, TIMESTAMP)?;
+    let possible = timestamp >= 0;
+    possible.then_some(timestamp).ok_or_else(|| wrong(word, TIMESTAMP))
+}
 /// Names that mean something else.
 const RESERVED: [&str; 9] = [
     "all",

@@ -27,7 +27,7 @@ pub(super) fn statement(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     let statement = match verb.plain().unwrap_or_default() {
         "highwater" => highwater(cursor)?,
         "seed" => Statement::Seed(number(cursor.next("a number")?, "a number from 0")?),
-        "clock" => Statement::Clock(number(cursor.next(TIMESTAMP)?, TIMESTAMP)?),
+        "clock" => Statement::Clock(atoms::clock(cursor.next(TIMESTAMP)?)?),
         "feature" => feature(cursor)?,
         "rules" => rules(cursor)?,
         "brokers" => brokers(cursor)?,

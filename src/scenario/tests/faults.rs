@@ -24,6 +24,7 @@ fn a_well_formed_file_has_no_fault() {
     assert_eq!(faults(""), "");
     assert_eq!(faults("# only a comment\n\n   \n"), "");
     assert_eq!(faults("highwater 1\nseed 3\nbrokers 1\n"), "");
+    assert_eq!(faults("clock 253402300799999\nbrokers 1\n"), "");
     assert_eq!(faults_of("run until acked"), "");
     assert_eq!(faults_of("run until acked app = 3 within 5s # and no more"), "");
     assert_eq!(faults_of("expect result app#3 = acked offset=2 partition=0"), "");
@@ -37,6 +38,10 @@ fn words_that_nobody_knows_are_named_with_the_nearest() {
             "6:1: found 'sned', expected a statement, the nearest is 'send'\n",
         ),
         ("xyzzy", "6:1: found 'xyzzy', expected a statement\n"),
+        (
+            "send app orders timestamp=-1",
+            "6:27: found '-1', expected a time in milliseconds since 1970\n",
+        ),
         (
             "  send app orders valeu=1",
             "6:19: found 'valeu', expected key= value= timestamp= header.NAME= count= every= to=, \

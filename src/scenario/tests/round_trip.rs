@@ -128,7 +128,7 @@ fn sending() -> impl Strategy<Value = Sending> {
         to,
         prop::option::of(data()),
         prop::option::of(data()),
-        prop::option::of(any::<i64>()),
+        prop::option::of(0..i64::MAX),
     );
     (own, rest).prop_map(
         |((to, key, value, timestamp), (headers, count, every, broker))| Sending {
@@ -343,7 +343,7 @@ fn statement() -> impl Strategy<Value = Statement> {
     ];
     let declarations = prop_oneof![
         any::<u64>().prop_map(Statement::Seed),
-        any::<i64>().prop_map(Statement::Clock),
+        (0..=253_402_300_799_999_i64).prop_map(Statement::Clock),
         select(ElrVersion::ALL).prop_map(Statement::Feature),
         select(ReplicationRules::ALL).prop_map(Statement::Rules),
         (1..9_u16, configs(0)).prop_map(|(count, configs)| Statement::Brokers { count, configs }),

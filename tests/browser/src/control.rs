@@ -35,7 +35,7 @@ const EYES: &str = r#"(() => {
     };
     // What is on already, and cannot be switched off by being used: a chosen option, the place where one is.
     const rests = (element) => element.disabled || element.readOnly || element.checked
-        || (element.closest('.seg') && element.ariaPressed === 'true')
+        || (element.closest('.seg, [aria-label=Partitions]') && element.ariaPressed === 'true')
         || (element.hasAttribute('aria-current') && new URL(element.href).hash === (location.hash || '#/'));
     const controls = () => {
         const over = document.querySelector('dialog[open]') || document.querySelector('[role=dialog]');

@@ -63,11 +63,11 @@ pub fn look_up(opened: &Opened, offset: i64) -> Vec<LookStep> {
 /// The last entry at or below an offset, and where it leads.
 fn floor(opened: &Opened, offset: i64) -> Option<(&Part, u64)> {
     let entries = opened.index.as_ref()?.parts.iter();
-    let below = entries.filter_map(|part| match part.is {
+    let mut below = entries.filter_map(|part| match part.is {
         Is::Offset { offset: named, at } if named <= offset => Some((part, u64::try_from(at).ok()?)),
         _ => None,
     });
-    below.last()
+    below.next_back()
 }
 
 fn scan(opened: &Opened, offset: i64, start: u64, steps: &mut Vec<LookStep>) {
