@@ -34,6 +34,7 @@ pub mod timers;
 pub mod tracked;
 pub mod world;
 
+pub(crate) use act::MOST_PARTITIONS;
 pub use controller::ElrFeature;
 pub use event::{Event, Silent, Sink, Tag, What};
 pub use ids::{BrokerId, ClientId, GroupId, Node, TopicId, TopicPartition};

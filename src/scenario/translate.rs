@@ -12,7 +12,7 @@ use crate::cluster::ids::{self, BrokerId, ClientId, TopicId, TopicPartition};
 use crate::cluster::input::{self, ConfigTarget, ElectionType, Input, Polls, ReportDirectory, Template};
 use crate::cluster::message::{MessageKind, OffsetSpec};
 use crate::cluster::settings::{Endpoint, Micros};
-use crate::cluster::{Refused, World};
+use crate::cluster::{MOST_PARTITIONS, Refused, World};
 use crate::config::{ConfigError, ConsumerConfig, ProducerConfig, nearest};
 use crate::log::Header;
 
@@ -118,7 +118,6 @@ fn assignment(layout: &Layout, world: &World) -> Result<Vec<Vec<BrokerId>>, Refu
         }
         Layout::Counts { partitions, replicas } => (partitions.unwrap_or(1), u32::from(replicas.unwrap_or(1))),
     };
-    const MOST_PARTITIONS: u32 = 1_000;
     if partitions > MOST_PARTITIONS {
         return Err(Refused::new(
             format!("{partitions} partitions are too many for the model"),
