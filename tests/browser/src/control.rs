@@ -160,8 +160,12 @@ impl Page {
         Ok(count)
     }
 
-    /// Pauses, if it plays.
+    /// Pauses, if it plays, once the page has done what the last control asked of it.
     pub fn hold_still(&self) -> Result<()> {
+        // A link changes the address at once, and what is shown only when the page hears of it. It may also lead to
+        // another document: then this one does not answer.
+        let _ = self
+            .eval("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))");
         self.eval("document.querySelector('[data-testid=play][aria-label=Pause]')?.click()")?;
         let still = "!document.querySelector('[data-testid=play][aria-label=Pause]')";
         self.wait_until("it is paused", still)
