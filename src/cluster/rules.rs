@@ -97,6 +97,8 @@ rules! {
     HighWatermarkFollower "hw.follower" "A follower takes the high watermark from its leader's answer, so it is one fetch behind." "ReplicaFetcherThread.processPartitionData" "c42-two-fetches-before-the-ack";
     TruncateDiverging "follower.truncate" "A follower whose last epoch ends earlier in its leader's log cuts its log there." "AbstractFetcherThread.truncateOnFetchResponse (KIP-101, KIP-279)" "c43-acks1-leader-dies-before-replication";
     TruncateOutOfRange "follower.truncate.range" "A follower beyond its leader's log end cuts to it; one below its leader's log start begins anew there." "AbstractFetcherThread.fetchOffsetAndTruncate" "c63a-high-watermark-truncation-loses";
+    AskEpochEnd "follower.truncate.ask" "Before KIP-595: a new follower asks where its last epoch ends in its leader's log, and cuts its own there before it fetches." "KIP-101, AbstractFetcherThread.maybeTruncate" "v02b-kip-279-fast-leader-changes-agree";
+    EndOffsetOnly "follower.truncate.end-only" "Before KIP-279: the answer to that question is an end offset alone, and one round has to do." "KIP-101, LeaderEpochFileCache.endOffsetFor" "v02a-kip-101-fast-leader-changes-diverge";
     TruncateHighWatermark "follower.truncate.hw" "Before KIP-101: on becoming follower a replica cuts its log to its own high watermark." "KIP-101" "c63a-high-watermark-truncation-loses";
     BecomeLeader "leader.become" "A new leader keeps its log and notes where its epoch begins." "Partition.makeLeader" "c72-kill-loses-nothing";
     BecomeFollower "follower.become" "A follower keeps its log and fetches from its log end; its leader tells it where to cut." "Partition.makeFollower" "c63b-epochs-keep-the-record";
@@ -185,11 +187,40 @@ pub struct Rules(u128);
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules(u128::MAX).without(Rule::TruncateHighWatermark)
+        Rules(u128::MAX)
+            .without(Rule::TruncateHighWatermark)
+            .without(Rule::AskEpochEnd)
+            .without(Rule::EndOffsetOnly)
     }
 }
 
 impl Rules {
+    /// Before KIP-101 (0.11): a new follower cuts its log to its own high watermark.
+    #[must_use]
+    pub fn hw_truncation() -> Rules {
+        Rules::before_kip_320().with(Rule::TruncateHighWatermark)
+    }
+
+    /// With KIP-101 (0.11 to 1.1): a new follower cuts its log where its leader says that its last epoch ends.
+    #[must_use]
+    pub fn kip_101() -> Rules {
+        Rules::kip_279().with(Rule::EndOffsetOnly)
+    }
+
+    /// With KIP-279 (2.0): it asks on while its leader answers with an epoch that it does not know itself.
+    #[must_use]
+    pub fn kip_279() -> Rules {
+        Rules::before_kip_320().with(Rule::AskEpochEnd)
+    }
+
+    /// No request names the leader epoch that its sender believes in, and no consumer knows the epoch that it has read.
+    fn before_kip_320() -> Rules {
+        Rules::default()
+            .without(Rule::FetchFenced)
+            .without(Rule::TruncateDiverging)
+            .without(Rule::ConsumerEpoch)
+    }
+
     /// Whether a rule is in force.
     pub const fn on(self, rule: Rule) -> bool {
         self.0 >> rule as u32 & 1 == 1

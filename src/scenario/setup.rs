@@ -1,7 +1,8 @@
 //! The world in which a scenario begins: from its first statements, which nothing else may precede.
 
 use super::ast::{Brokers, ElrVersion, ReplicationRules, Script, Setting, Statement};
-use crate::cluster::{ElrFeature, Refused, Rule, Setup};
+use crate::cluster::rules::Rules;
+use crate::cluster::{ElrFeature, Refused, Setup};
 use crate::config::BrokerConfig;
 
 /// More brokers than this are refused: the model and its pictures are made for a handful.
@@ -34,9 +35,14 @@ fn begin(setup: &mut Setup, statement: &Statement) -> Result<bool, Refused> {
         Statement::Clock(clock) => setup.clock_ms = *clock,
         Statement::Feature(ElrVersion::Off) => setup.elr = ElrFeature::Off,
         Statement::Feature(ElrVersion::On) => setup.elr = ElrFeature::On,
-        Statement::Rules(ReplicationRules::HwTruncation) => setup.rules = setup.rules.with(Rule::TruncateHighWatermark),
-        // The table of what cannot be performed yet holds the other two back.
-        Statement::Rules(_) => {}
+        Statement::Rules(rules) => {
+            setup.rules = match rules {
+                ReplicationRules::HwTruncation => Rules::hw_truncation(),
+                ReplicationRules::Kip101 => Rules::kip_101(),
+                ReplicationRules::Kip279 => Rules::kip_279(),
+                ReplicationRules::Kip320 => Rules::default(),
+            }
+        }
         Statement::Brokers { count, configs } => {
             setup.brokers = vec![configured(*count, configs)?; usize::from(*count)]
         }

@@ -8,9 +8,6 @@ use super::print::{subject_word, verb};
 
 /// The words that cannot be performed yet: verbs, subjects, and settings `key=` or `key=value`.
 const NOT_YET: &[&str] = &[
-    // Rules of older versions.
-    "replication=kip-279",
-    "replication=kip-101",
     // What an exhaustive search would find.
     "distance",
     // Topics that change.

@@ -5,14 +5,7 @@ use highwater::cluster::{Tag, World};
 use highwater::ledger::Ledger;
 
 /// Words of a story that break invariants rightly: faults that take what was written, elections and rules that give it up.
-const TAKES: &[&str] = &[
-    "power-off",
-    "wipe",
-    "tear",
-    "flip",
-    "unclean",
-    "replication=hw-truncation",
-];
+const TAKES: &[&str] = &["power-off", "wipe", "tear", "flip", "unclean", "replication="];
 
 /// What breaks an invariant in a story with these words; `None` for those that nothing may ever break.
 fn breakers(invariant: &str) -> Option<&'static [&'static str]> {

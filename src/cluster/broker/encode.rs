@@ -10,7 +10,7 @@ use crate::log::{Encoder, Fingerprint};
 
 use super::Broker;
 use super::channel::{Channel, PartState, Serving};
-use super::fetcher::{Asked, Fetcher, Status};
+use super::fetcher::{Asked, Fetcher, Stage, Status};
 use super::parked::Wait;
 use super::process::{Phase, Process};
 
@@ -153,7 +153,11 @@ fn encode_fetcher(fetcher: &Fetcher, out: &mut Encoder) {
             Status::OutOfRange => 2,
             Status::Stopped => 3,
         };
-        encode_position(*tp, status, state.epoch, out);
+        let stage = match state.stage {
+            Stage::Fetching => 0,
+            Stage::Truncating => 4,
+        };
+        encode_position(*tp, status + stage, state.epoch, out);
     }
     match fetcher.outstanding.as_ref().map(|asked| (&asked.what, asked.lost)) {
         None => out.u8(0),
@@ -167,6 +171,13 @@ fn encode_fetcher(fetcher: &Fetcher, out: &mut Encoder) {
             out.u8(3 + u8::from(lost));
             partition(*tp, out);
         }
+        Some((Asked::EpochEnds(asked), lost)) => {
+            out.u8(5 + u8::from(lost));
+            for (tp, epoch) in asked {
+                partition(*tp, out);
+                out.i32(*epoch);
+            }
+        }
     }
 }
 
@@ -179,7 +190,7 @@ fn encode_fetcher_times(fetcher: &Fetcher, now: Micros, out: &mut Encoder) {
     if let Some(asked) = &fetcher.outstanding {
         match asked.what {
             Asked::Fetch(_, period) => out.u64(now.saturating_sub(asked.sent) % period.max(1)),
-            Asked::Ends(_) => {}
+            Asked::Ends(_) | Asked::EpochEnds(_) => {}
         }
     }
 }

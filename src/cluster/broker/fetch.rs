@@ -83,7 +83,7 @@ impl Process {
         let between = idle && parked.phase(cx.now) == Phase::BetweenRounds;
         if parked.wait == Wait::Renewing {
             // What happened will be seen when it arrives.
-        } else if cx.holds(Rule::FetchAnswer) && self.has_enough(from, &parked.request) {
+        } else if cx.holds(Rule::FetchAnswer) && self.has_enough(cx, from, &parked.request) {
             if !between {
                 if !idle {
                     cx.disarm(Timer::with(TimerKind::FetchWait, from));
@@ -92,7 +92,7 @@ impl Process {
                 return;
             }
             renew_later(cx, from, &mut parked);
-        } else if idle && self.has_news(from, &parked.request) {
+        } else if idle && self.has_news(cx, from, &parked.request) {
             if between {
                 renew_later(cx, from, &mut parked);
             } else {
@@ -193,17 +193,17 @@ impl Process {
             let Some(replica) = self.replica_mut(part.partition) else {
                 continue;
             };
-            if replica.leader_epoch == part.current_leader_epoch {
+            if [replica.leader_epoch, -1].contains(&part.current_leader_epoch) {
                 note_fetch(replica, follower, at, part, request.replica_epoch);
             }
         }
     }
 
     /// Whether a parked fetch can be answered before its wait ends (`DelayedFetch.tryComplete`).
-    fn has_enough(&self, from: Node, request: &FetchRequest) -> bool {
+    fn has_enough(&self, cx: &Cx<'_>, from: Node, request: &FetchRequest) -> bool {
         let mut bytes = 0;
         for part in &request.partitions {
-            let Some(replica) = self.readable(from, part) else {
+            let Some(replica) = self.readable(cx, from, part) else {
                 return true;
             };
             let log = &replica.log;
@@ -229,9 +229,9 @@ impl Process {
     }
 
     /// Whether a parked fetch would carry anything its sender has not been told, when its wait ends.
-    fn has_news(&self, from: Node, request: &FetchRequest) -> bool {
+    fn has_news(&self, cx: &Cx<'_>, from: Node, request: &FetchRequest) -> bool {
         request.partitions.iter().any(|part| {
-            let Some(replica) = self.readable(from, part) else {
+            let Some(replica) = self.readable(cx, from, part) else {
                 return true;
             };
             if part.offset < bound(replica, from, request.isolation) {
@@ -247,13 +247,14 @@ impl Process {
     }
 
     /// The replica that a fetch may read, in the epoch that the sender believes in: a follower reads its leader, a
-    /// consumer reads any replica.
-    fn readable(&self, from: Node, part: &FetchPartition) -> Option<&Replica> {
+    /// consumer reads any replica, and before requests named epochs the leader too.
+    fn readable(&self, cx: &Cx<'_>, from: Node, part: &FetchPartition) -> Option<&Replica> {
         let replica = self.replica(part.partition)?;
         let current = part.current_leader_epoch == -1 || part.current_leader_epoch == replica.leader_epoch;
         let served = match from {
             Node::Broker(id) => replica.leading()?.remotes.contains_key(&id),
-            _ => replica.role != Role::Unknown,
+            _ if cx.holds(Rule::FetchFenced) => replica.role != Role::Unknown,
+            _ => replica.leading().is_some(),
         };
         (current && served).then_some(replica)
     }
@@ -319,6 +320,9 @@ impl Process {
             if request.replica_epoch < self.image.broker_epoch(follower) {
                 return Err(Errors::NotLeaderOrFollower);
             }
+        }
+        if replica.leading().is_none() && !cx.holds(Rule::FetchFenced) {
+            return Err(Errors::NotLeaderOrFollower);
         }
         let log = &replica.log;
         let mut result = FetchResult {

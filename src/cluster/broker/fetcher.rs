@@ -31,7 +31,17 @@ pub(super) struct Fetcher {
 pub(super) struct FetchState {
     /// The leader epoch it is copied in.
     pub epoch: i32,
+    pub stage: Stage,
     pub status: Status,
+}
+
+/// What is asked of the leader (`ReplicaState`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Where this log's last epoch ends in the leader's, before anything is fetched. Only older rules have this stage.
+    Truncating,
+    /// Records.
+    Fetching,
 }
 
 /// Whether a partition is fetched.
@@ -65,6 +75,8 @@ pub(super) enum Asked {
     Fetch(Arc<FetchRequest>, Micros),
     /// The leader's ends of a partition.
     Ends(TopicPartition),
+    /// Where these epochs end in the leader's logs.
+    EpochEnds(Vec<(TopicPartition, i32)>),
 }
 
 impl Outstanding {
@@ -80,18 +92,18 @@ impl Outstanding {
     pub fn next_sent(&self, now: Micros) -> Micros {
         match self.what {
             Asked::Fetch(_, period) => self.last_sent(now) + period,
-            Asked::Ends(_) => now,
+            Asked::Ends(_) | Asked::EpochEnds(_) => now,
         }
     }
 }
 
 impl Fetcher {
-    /// Partitions that go along with the next fetch.
-    pub fn ready(&self) -> impl Iterator<Item = (TopicPartition, i32)> + '_ {
+    /// Partitions of which the next request can ask this, and the leader epoch of each.
+    pub fn ready(&self, stage: Stage) -> impl Iterator<Item = (TopicPartition, i32)> + '_ {
         let ready = self
             .partitions
             .iter()
-            .filter(|(_, state)| state.status == Status::Ready);
+            .filter(move |(_, state)| state.status == Status::Ready && state.stage == stage);
         ready.map(|(tp, state)| (*tp, state.epoch))
     }
 
@@ -103,7 +115,8 @@ impl Fetcher {
             .map(|(tp, _)| *tp)
     }
 
-    /// Whether a partition is ready that the fetch under way does not carry, or carries in another epoch.
+    /// Whether a partition is ready that the fetch under way does not carry, or carries in another epoch. A fetch that
+    /// names no epoch fits any.
     pub fn has_more_to_ask(&self) -> bool {
         let Some(Outstanding {
             what: Asked::Fetch(request, _),
@@ -116,9 +129,10 @@ impl Fetcher {
             request
                 .partitions
                 .iter()
-                .any(|part| part.partition == tp && part.current_leader_epoch == epoch)
+                .any(|part| part.partition == tp && [epoch, -1].contains(&part.current_leader_epoch))
         };
-        self.ready().any(|(tp, epoch)| !carried(tp, epoch))
+        self.ready(Stage::Truncating).next().is_some()
+            || self.ready(Stage::Fetching).any(|(tp, epoch)| !carried(tp, epoch))
     }
 
     /// Ends the rest of partitions whose time has come.

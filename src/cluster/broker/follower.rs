@@ -1,7 +1,7 @@
 //! Copying a leader: asking it for records, and what its answers do to the log.
 //!
-//! Mirrors `AbstractFetcherThread` and `ReplicaFetcherThread`: one joint fetch to each leader, truncation on the answer of
-//! a fetch (KIP-101, KIP-279, KIP-595), the high watermark taken over as told, so that it is one round behind.
+//! Mirrors `AbstractFetcherThread` and `ReplicaFetcherThread`: one joint fetch to each leader, and the high watermark taken
+//! over as told, so that it is one round behind. Where the log is cut stands in `truncation`.
 //!
 //! A fetcher never gives up for good: what failed is asked again after `replica.fetch.backoff.ms`, and while its leader
 //! cannot be reached it waits for the path to come back. A request that was lost ends with its time-out, which is armed
@@ -12,14 +12,12 @@ use std::sync::Arc;
 use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::event::{AppendedAs, What};
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
-use crate::cluster::message::{
-    Correlation, FetchPartition, FetchRequest, FetchResult, FoundOffset, Isolation, Message, OffsetSpec,
-};
+use crate::cluster::message::{Correlation, FetchPartition, FetchRequest, FetchResult, Isolation, Message, OffsetSpec};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::log::Errors;
 
-use super::fetcher::{Asked, FetchState, Outstanding, Status};
+use super::fetcher::{Asked, FetchState, Outstanding, Stage, Status};
 use super::process::{Process, millis};
 
 /// How long after a path is whole again a connection is made (`reconnect.backoff.ms`).
@@ -27,9 +25,10 @@ pub(super) const RECONNECT: Micros = 50_000;
 
 impl Process {
     /// Begins to copy a partition from a leader.
-    pub(super) fn start_fetching(&mut self, tp: TopicPartition, leader: BrokerId, epoch: i32) {
+    pub(super) fn start_fetching(&mut self, tp: TopicPartition, leader: BrokerId, epoch: i32, stage: Stage) {
         let state = FetchState {
             epoch,
+            stage,
             status: Status::Ready,
         };
         self.fetchers.entry(leader).or_default().partitions.insert(tp, state);
@@ -50,7 +49,7 @@ impl Process {
         }
     }
 
-    fn tend_fetcher(&mut self, cx: &mut Cx<'_>, leader: BrokerId) {
+    pub(super) fn tend_fetcher(&mut self, cx: &mut Cx<'_>, leader: BrokerId) {
         let Some(fetcher) = self.fetchers.get_mut(&leader) else {
             return;
         };
@@ -83,9 +82,12 @@ impl Process {
                 Asked::Ends(tp),
                 Message::ListOffsets(correlation, Isolation::LogEnd, wanted),
             )
+        } else if let Some(ends) = self.epoch_ends_to_ask(fetcher) {
+            let wanted = ends.iter().map(|&(tp, epoch)| (tp, -1, epoch)).collect();
+            (Asked::EpochEnds(ends), Message::EpochEnd(correlation, wanted))
         } else {
             let partitions: Vec<FetchPartition> = fetcher
-                .ready()
+                .ready(Stage::Fetching)
                 .filter_map(|(tp, epoch)| self.fetch_partition(cx, tp, epoch))
                 .collect();
             if partitions.is_empty() {
@@ -122,16 +124,12 @@ impl Process {
 
     fn fetch_partition(&self, cx: &Cx<'_>, tp: TopicPartition, epoch: i32) -> Option<FetchPartition> {
         let log = &self.replica(tp)?.log;
-        let by_epochs = cx.holds(Rule::TruncateDiverging) && !cx.holds(Rule::TruncateHighWatermark);
+        let last = log.latest_epoch().filter(|_| cx.holds(Rule::TruncateDiverging));
         Some(FetchPartition {
             partition: tp,
             offset: log.log_end_offset(),
-            last_fetched_epoch: if by_epochs {
-                log.latest_epoch().unwrap_or(-1)
-            } else {
-                -1
-            },
-            current_leader_epoch: epoch,
+            last_fetched_epoch: last.unwrap_or(-1),
+            current_leader_epoch: if cx.holds(Rule::FetchFenced) { epoch } else { -1 },
             log_start: log.log_start_offset(),
             high_watermark: log.high_watermark(),
             max_bytes: clamp(cx.settings.broker(self.id).replica_fetch_max_bytes),
@@ -202,7 +200,7 @@ impl Process {
     }
 
     /// Takes the request that an answer belongs to; `None` when it is not waited for any more.
-    fn answered(&mut self, cx: &mut Cx<'_>, leader: BrokerId, id: Correlation) -> Option<Asked> {
+    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, leader: BrokerId, id: Correlation) -> Option<Asked> {
         let waited_for = self.fetchers.get(&leader)?.outstanding.as_ref()?.correlation == id;
         if !waited_for {
             return None;
@@ -296,18 +294,20 @@ impl Process {
         self.tend_fetcher(cx, leader);
     }
 
-    /// Whether an answer belongs to the fetcher's present state: same epoch, same offset.
+    /// Whether an answer belongs to the fetcher's present state: same epoch, where it was named, and same offset.
     fn is_still_wanted(&self, leader: BrokerId, asked: &FetchPartition) -> bool {
-        let state = self
-            .fetchers
-            .get(&leader)
-            .and_then(|fetcher| fetcher.partitions.get(&asked.partition));
-        let same_epoch =
-            state.is_some_and(|state| state.status == Status::Ready && state.epoch == asked.current_leader_epoch);
-        same_epoch
+        let same_epoch = |state: &FetchState| [state.epoch, -1].contains(&asked.current_leader_epoch);
+        self.fetches(leader, asked.partition, Stage::Fetching)
+            .is_some_and(|state| same_epoch(&state))
             && self
                 .replica(asked.partition)
                 .is_some_and(|replica| replica.log.log_end_offset() == asked.offset)
+    }
+
+    /// How a partition is copied, if its answers are waited for in this stage.
+    pub(super) fn fetches(&self, leader: BrokerId, tp: TopicPartition, stage: Stage) -> Option<FetchState> {
+        let state = self.fetchers.get(&leader)?.partitions.get(&tp)?;
+        (state.status == Status::Ready && state.stage == stage).then_some(*state)
     }
 
     fn take_result(&mut self, cx: &mut Cx<'_>, leader: BrokerId, result: FetchResult) {
@@ -331,7 +331,7 @@ impl Process {
         }
     }
 
-    fn set_status(&mut self, leader: BrokerId, tp: TopicPartition, status: Status) {
+    pub(super) fn set_status(&mut self, leader: BrokerId, tp: TopicPartition, status: Status) {
         if let Some(state) = self
             .fetchers
             .get_mut(&leader)
@@ -341,7 +341,7 @@ impl Process {
         }
     }
 
-    fn rest(&mut self, cx: &Cx<'_>, leader: BrokerId, tp: TopicPartition) {
+    pub(super) fn rest(&mut self, cx: &Cx<'_>, leader: BrokerId, tp: TopicPartition) {
         let until = cx.now + millis(cx.settings.broker(self.id).replica_fetch_backoff_ms);
         self.set_status(leader, tp, Status::Delayed(until));
     }
@@ -349,6 +349,7 @@ impl Process {
     /// Appends what came, and takes over high watermark and log start.
     fn take_records(&mut self, cx: &mut Cx<'_>, leader: BrokerId, result: FetchResult) {
         let (tp, now_ms) = (result.partition, cx.wall_ms());
+        let any_epoch = !cx.holds(Rule::FetchFenced);
         if !result.batches.is_empty() && !cx.holds(Rule::AppendFollower) {
             return self.set_status(leader, tp, Status::Stopped);
         }
@@ -361,10 +362,8 @@ impl Process {
                 log.truncate_fully_and_start_at(first.base_offset(), Some(log.log_start_offset()), &config, now_ms);
                 replica.lower_cleaner_checkpoint();
             }
-            match replica
-                .log
-                .append_as_follower(&result.batches, replica.leader_epoch, &config, now_ms)
-            {
+            let epoch = if any_epoch { i32::MAX } else { replica.leader_epoch };
+            match replica.log.append_as_follower(&result.batches, epoch, &config, now_ms) {
                 Ok(appended) => self.after_append(cx, tp, &appended, AppendedAs::Follower),
                 // Corrupt records are fetched again; anything else ends the copying in this epoch.
                 Err(refusal) if refusal.error == Errors::CorruptMessage => return self.rest(cx, leader, tp),
@@ -416,113 +415,6 @@ impl Process {
                 from,
                 to,
             });
-        }
-    }
-
-    /// Cuts the log where the leader's answer says that it parts from the leader's.
-    fn truncate_diverging(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, epoch: i32, end: i64) {
-        let Some(replica) = self.replica(tp) else { return };
-        let log = &replica.log;
-        let log_end = log.log_end_offset();
-        let to = match log.end_offset_for_epoch(epoch) {
-            _ if end < 0 => log.high_watermark(),
-            _ if epoch < 0 => end.min(log_end),
-            None => end.min(log_end),
-            Some(own) if own.epoch != epoch => own.end_offset.min(log_end),
-            Some(own) => own.end_offset.min(end).min(log_end),
-        };
-        self.truncate(cx, tp, to, Rule::TruncateDiverging);
-    }
-
-    /// Cuts a log at an offset and tells what was cut.
-    pub(super) fn truncate(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, to: i64, rule: Rule) {
-        let (broker, now_ms) = (self.id, cx.wall_ms());
-        let Some(replica) = self.replica_mut(tp) else { return };
-        let config = Arc::clone(&replica.config);
-        let (from, watermark) = (replica.log.log_end_offset(), replica.log.high_watermark());
-        let active = replica.log.active_segment().base_offset();
-        let gone = replica.log.truncate_to(to, &config, now_ms);
-        replica.log.run_tasks(now_ms);
-        let Some(gone) = gone else { return };
-        if to < active {
-            replica.lower_cleaner_checkpoint();
-        }
-        replica.on_host.recovery_point = replica.on_host.recovery_point.min(replica.log.recovery_point());
-        let now = replica.log.high_watermark();
-        cx.say(rule, || {
-            let cut = super::host::records_of(&gone.batches);
-            What::Truncated {
-                broker,
-                partition: tp,
-                to,
-                from,
-                cut,
-            }
-        });
-        self.high_watermark_moved(cx, tp, watermark, now, rule);
-    }
-
-    /// A leader has answered where a partition begins and ends, after a fetch outside of that.
-    pub(super) fn on_ends(
-        &mut self,
-        cx: &mut Cx<'_>,
-        leader: BrokerId,
-        id: Correlation,
-        answers: &[(TopicPartition, Result<Option<FoundOffset>, Errors>)],
-    ) {
-        let Some(Asked::Ends(tp)) = self.answered(cx, leader, id) else {
-            return;
-        };
-        let current = self
-            .fetchers
-            .get(&leader)
-            .and_then(|fetcher| fetcher.partitions.get(&tp))
-            .copied();
-        if current.is_some_and(|state| state.status == Status::OutOfRange) {
-            match answers {
-                _ if !cx.holds(Rule::TruncateOutOfRange) => self.set_status(leader, tp, Status::Stopped),
-                [(_, Ok(Some(end))), (_, Ok(Some(start)))] => {
-                    self.set_status(leader, tp, Status::Ready);
-                    self.fit_into_range(cx, tp, start.offset, end.offset);
-                }
-                _ => self.rest(cx, leader, tp),
-            }
-        }
-        self.tend_fetcher(cx, leader);
-    }
-
-    /// Brings the log into its leader's range: cut at the leader's end, or begun anew at the leader's start.
-    fn fit_into_range(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, start: i64, end: i64) {
-        let (broker, now_ms) = (self.id, cx.wall_ms());
-        let Some(replica) = self.replica_mut(tp) else { return };
-        let log_end = replica.log.log_end_offset();
-        if end < log_end {
-            self.truncate(cx, tp, end, Rule::TruncateOutOfRange);
-        } else if start > log_end {
-            let config = Arc::clone(&replica.config);
-            let (from, watermark) = (replica.log.log_start_offset(), replica.log.high_watermark());
-            let gone = replica.log.truncate_fully_and_start_at(start, None, &config, now_ms);
-            replica.log.run_tasks(now_ms);
-            replica.on_host.recovery_point = replica.on_host.recovery_point.min(start);
-            replica.lower_cleaner_checkpoint();
-            let now = replica.log.high_watermark();
-            cx.say(Rule::TruncateOutOfRange, || {
-                let cut = super::host::records_of(&gone.batches);
-                What::Truncated {
-                    broker,
-                    partition: tp,
-                    to: start,
-                    from: log_end,
-                    cut,
-                }
-            });
-            cx.say(Rule::TruncateOutOfRange, || What::LogStart {
-                broker,
-                partition: tp,
-                from,
-                to: start,
-            });
-            self.high_watermark_moved(cx, tp, watermark, now, Rule::TruncateOutOfRange);
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::cluster::tracked::Tracked;
 use crate::log::Log;
 
 use super::configs::log_config;
+use super::fetcher::Stage;
 use super::host::Checkpoints;
 use super::process::{Phase, Process, Touch};
 use super::replica::{Replica, Role};
@@ -164,7 +165,12 @@ impl Process {
             let watermark = self.replica(tp).map_or(0, |replica| replica.log.high_watermark());
             self.truncate(cx, tp, watermark, Rule::TruncateHighWatermark);
         }
-        self.start_fetching(tp, leader, epoch);
+        let stage = if cx.holds(Rule::AskEpochEnd) {
+            Stage::Truncating
+        } else {
+            Stage::Fetching
+        };
+        self.start_fetching(tp, leader, epoch, stage);
     }
 
     /// What a new leader does that does not keep its log: it gives up what it does not know to be committed.

@@ -29,6 +29,7 @@ mod remote;
 mod replica;
 mod requests;
 mod storage;
+mod truncation;
 mod view;
 
 #[cfg(test)]
@@ -168,6 +169,9 @@ impl Broker {
             }
             (Node::Broker(leader), Message::ListOffsetsResponse(id, answers)) => {
                 process.on_ends(cx, leader, id, &answers)
+            }
+            (Node::Broker(leader), Message::EpochEndResponse(id, answers)) => {
+                process.on_epoch_ends(cx, leader, id, &answers);
             }
             (Node::Controller, Message::Metadata(image)) => process.apply_metadata(cx, image),
             (Node::Controller, Message::RegisterResponse(id, answer)) => process.on_registered(cx, id, answer),

@@ -7,7 +7,7 @@ use crate::cluster::actor::Cx;
 use crate::cluster::ids::{Node, TopicPartition};
 use crate::cluster::message::{Correlation, FoundOffset, Isolation, Message, OffsetSpec};
 use crate::cluster::rules::Rule;
-use crate::log::{Errors, TimestampQuery};
+use crate::log::{EpochEntry, Errors, Log, TimestampQuery};
 
 use super::process::Process;
 
@@ -72,7 +72,11 @@ impl Process {
         let end = |tp, current, epoch| {
             let replica = self.led_in_epoch(cx, tp, current)?;
             let end = replica.log.end_offset_for_epoch(epoch);
-            Ok(end.map_or((-1, -1), |end| (end.epoch, end.end_offset)))
+            Ok(match end {
+                None => (-1, -1),
+                Some(end) if cx.holds(Rule::EndOffsetOnly) => end_alone(&replica.log, epoch, end.end_offset),
+                Some(end) => (end.epoch, end.end_offset),
+            })
         };
         let answers = wanted
             .iter()
@@ -80,4 +84,18 @@ impl Process {
             .collect();
         self.send(cx, from, Message::EpochEndResponse(id, answers));
     }
+}
+
+/// Where an epoch ends, as it was answered before KIP-279: without the epoch that ends there, and not at all of an epoch
+/// before the first that the log knows.
+fn end_alone(log: &Log, epoch: i32, end: i64) -> (i32, i64) {
+    let knows = |first: &EpochEntry| first.epoch <= epoch;
+    (
+        -1,
+        if log.epochs().entries().first().is_some_and(knows) {
+            end
+        } else {
+            -1
+        },
+    )
 }

@@ -14,12 +14,12 @@ use super::process::{Process, Touch};
 impl Process {
     /// A request has arrived: it is served, or waits behind the one that is.
     pub(super) fn on_request(&mut self, cx: &mut Cx<'_>, from: Node, message: Message) {
-        let fetches = matches!(message, Message::Fetch(..));
+        let supersedes = matches!((from, &message), (Node::Broker(_), _) | (_, Message::Fetch(..)));
         let must_wait = match self.channels.entry(from).or_default().serving {
             None => false,
             Some(Serving::Produce(_)) => true,
-            // The sender has one fetch at a time, so the one before has ended for it.
-            Some(Serving::Fetch(_)) if fetches => {
+            // The sender has one fetch at a time, a follower one request, so the one before has ended for it.
+            Some(Serving::Fetch(_)) if supersedes => {
                 self.take_serving(from);
                 cx.disarm(Timer::with(TimerKind::FetchWait, from));
                 false

@@ -128,7 +128,11 @@ impl Consumer {
         for (leader, partitions) in self.by_leader(spec, cx) {
             self.mark_asked(&partitions);
             let asked: Vec<(TopicPartition, OffsetSpec)> = partitions.iter().map(|&(tp, _, spec)| (tp, spec)).collect();
-            let message = |correlation| Message::ListOffsets(correlation, isolation, partitions);
+            let wanted = partitions
+                .into_iter()
+                .map(|(tp, epoch, spec)| (tp, named(epoch, cx), spec));
+            let wanted = wanted.collect();
+            let message = |correlation| Message::ListOffsets(correlation, isolation, wanted);
             self.connections.send(leader, Asks::ListOffsets(asked), message, cx);
         }
     }
@@ -175,20 +179,20 @@ impl Consumer {
             }
             self.connections
                 .forget(|at, request| at == leader && matches!(request.what, Asks::Fetch(_)));
-            let request = self.fetch_request(&wanted);
+            let request = self.fetch_request(&wanted, cx);
             let message = |correlation| Message::Fetch(correlation, Arc::new(request));
             self.connections.send(leader, Asks::Fetch(wanted), message, cx);
         }
     }
 
-    fn fetch_request(&self, wanted: &[(TopicPartition, i64, i32)]) -> FetchRequest {
+    fn fetch_request(&self, wanted: &[(TopicPartition, i64, i32)], cx: &Cx) -> FetchRequest {
         let narrow = |config: i64| i32::try_from(config).unwrap_or(i32::MAX);
         let max_bytes = narrow(self.config.max_partition_fetch_bytes);
-        let partition = |&(partition, offset, current_leader_epoch): &(TopicPartition, i64, i32)| FetchPartition {
+        let partition = |&(partition, offset, epoch): &(TopicPartition, i64, i32)| FetchPartition {
             partition,
             offset,
             last_fetched_epoch: -1,
-            current_leader_epoch,
+            current_leader_epoch: named(epoch, cx),
             log_start: -1,
             high_watermark: -1,
             max_bytes,
@@ -202,4 +206,9 @@ impl Consumer {
             partitions: wanted.iter().map(partition).collect(),
         }
     }
+}
+
+/// The leader epoch believed in, as a request names it: before KIP-320 it names none.
+fn named(epoch: i32, cx: &Cx) -> i32 {
+    if cx.holds(Rule::FetchFenced) { epoch } else { -1 }
 }
