@@ -11,7 +11,7 @@
 use crate::sorted::SortedMap;
 use std::fmt;
 
-use super::batch::Batch;
+use super::batch::{Batch, BatchHeader};
 use super::fingerprint::{Encoder, Fingerprint};
 use super::record::Bytes;
 
@@ -325,43 +325,80 @@ impl Files {
         });
     }
 
-    /// Leaves only the first bytes of the last batch of the newest segment that has one. Says whether there was one.
+    /// The last batch of the newest segment that has one, whether its checksum is right or not.
+    pub fn last_batch(&self) -> Option<LastBatch> {
+        self.segment_bases().into_iter().rev().find_map(|segment| {
+            let (position, size, offset) = last_framed(self.entries.get(&file_name(segment, "log"))?)?;
+            Some(LastBatch {
+                segment,
+                position,
+                size,
+                offset,
+            })
+        })
+    }
+
+    /// Leaves only the first bytes of the last batch. Says whether there was one.
     pub fn tear_last_batch(&mut self, keep_bytes: u64) -> bool {
-        for base in self.segment_bases().into_iter().rev() {
-            let Some(file) = self.entries.get_mut(&file_name(base, "log")) else {
-                continue;
-            };
-            let ends: Vec<u64> = running_lengths(file).collect();
-            let last = file
-                .extents
-                .iter()
-                .rposition(|extent| matches!(extent, Extent::Batch(_)));
-            if let Some(index) = last {
-                let start = ends[index] - file.extents[index].len();
-                file.cut((start + keep_bytes).min(ends[index]));
-                return true;
-            }
+        let Some(last) = self.last_batch() else { return false };
+        if let Some(file) = self.entries.get_mut(&file_name(last.segment, "log")) {
+            file.cut(last.position + keep_bytes.min(last.size));
         }
-        false
+        true
     }
 
     /// Flips the bits of one byte of a segment's `.log` file.
-    pub fn flip(&mut self, base_offset: i64, position: u64) -> Result<(), NoSuchByte> {
+    ///
+    /// # Errors
+    /// Which segment, or which byte of it, is not there.
+    pub fn flip(&mut self, base_offset: i64, position: u64) -> Result<(), String> {
+        let there: Vec<String> = self.segment_bases().iter().map(i64::to_string).collect();
         match self.entries.get_mut(&file_name(base_offset, "log")) {
-            Some(file) => file.flip(position, 0xff),
-            None => Err(NoSuchByte {
-                at: position,
-                length: 0,
-            }),
+            Some(file) => file
+                .flip(position, 0xff)
+                .map_err(|error| format!("in segment {base_offset} {error}")),
+            None if there.is_empty() => Err(format!("there is no segment {base_offset}: the folder has none")),
+            None => Err(format!(
+                "there is no segment {base_offset}: the folder has {}",
+                there.join(", ")
+            )),
         }
     }
 }
 
-fn running_lengths(file: &File) -> impl Iterator<Item = u64> {
-    file.extents.iter().scan(0, |end, extent| {
-        *end += extent.len();
-        Some(*end)
-    })
+/// Where a folder's last batch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastBatch {
+    /// The base offset of its segment.
+    pub segment: i64,
+    /// Its first byte in the segment's `.log` file.
+    pub position: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Its base offset.
+    pub offset: i64,
+}
+
+/// Position, size and base offset of a file's last batch. Bytes that were damaged still make a batch if they say how
+/// long it is and reach that far.
+fn last_framed(file: &File) -> Option<(u64, u64, i64)> {
+    let (mut start, mut last) = (0, None);
+    for extent in &file.extents {
+        match extent {
+            Extent::Zeros(_) => {}
+            Extent::Batch(batch) => last = Some((start, extent.len(), batch.base_offset())),
+            Extent::Bytes(bytes) => {
+                let mut at = 0;
+                while let Ok(size) = BatchHeader::frame(&bytes[at..], (bytes.len() - at) as u64) {
+                    let offset = BatchHeader::read(&bytes[at..]).map_or(0, |header| header.base_offset);
+                    last = Some((start + at as u64, size, offset));
+                    at += size as usize;
+                }
+            }
+        }
+        start += extent.len();
+    }
+    last
 }
 
 /// The length of the front part that holds only batches ending below an offset.

@@ -45,8 +45,8 @@ pub use config::{CleanupPolicy, LogConfig};
 pub use epochs::{EpochCache, EpochEndOffset, EpochEntry};
 pub use errors::{Errors, RecordError, Refusal};
 pub use files::{
-    CLEANED_SUFFIX, DELETED_SUFFIX, Extent, File, Files, Keep, LEADER_EPOCH_CHECKPOINT, NoSuchByte, SWAP_SUFFIX,
-    base_offset_of, file_name,
+    CLEANED_SUFFIX, DELETED_SUFFIX, Extent, File, Files, Keep, LEADER_EPOCH_CHECKPOINT, LastBatch, NoSuchByte,
+    SWAP_SUFFIX, base_offset_of, file_name,
 };
 pub use fingerprint::{Cached, Encoder, Fingerprint};
 pub use holdings::{Held, Layer, offset_ranges};

@@ -17,9 +17,9 @@ use crate::lesson::{Answered, Block, Fault as LessonFault, Lesson, Progress};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
 use crate::ui::reading::{Given, Reading, Run};
-use crate::ui::session::{Direction, Moved, Session, fault_text};
+use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::{StoreSession, play};
-use crate::ui::view::knobs;
+use crate::ui::view::{faults, knobs};
 
 /// Where one is.
 #[derive(Clone)]
@@ -428,9 +428,10 @@ impl Page {
             },
             Act::Fault(broker, fault) => {
                 self.menu = None;
-                if let Some(session) = &self.session {
-                    let text = fault_text(&session.look(), broker, fault);
-                    self.do_text(&text);
+                let text = |session: &Session| faults::statement(&session.look(), BrokerId(broker), fault);
+                match self.session.as_ref().and_then(text) {
+                    Some(text) => self.do_text(&text),
+                    None => self.refuse("nothing is left that could be damaged"),
                 }
             }
             Act::KillLeader => self.kill_leader(),

@@ -9,13 +9,12 @@ use std::rc::Rc;
 use crate::cluster::{BrokerId, TopicPartition, World};
 use crate::history::{CutNotice, Mark, Playback, Stepped};
 use crate::lesson::{Lesson, Moment};
-use crate::log::{RECORD_BATCH_OVERHEAD, file_name};
 use crate::scenario::ast::{Act, Script, Statement};
 use crate::scenario::{Names, parse, parse_statement};
+use crate::ui::view::knobs;
 use crate::ui::view::look::Look;
-use crate::ui::view::panels::{Fault, Mark as Drawn, MarkKind};
+use crate::ui::view::panels::{Mark as Drawn, MarkKind};
 use crate::ui::view::wire::{Head, heads};
-use crate::ui::view::{faults, knobs};
 
 /// How long the landing's shop goes on selling: as good as for ever.
 const LANDING_RECORDS: u64 = 400;
@@ -454,29 +453,6 @@ fn is_time(statement: &Statement) -> bool {
         statement,
         Statement::Step(_) | Statement::RunFor(_) | Statement::RunTo(_) | Statement::RunUntil { .. }
     )
-}
-
-/// A fault as a line of the scenario language; damage is done to the partition in view.
-pub fn fault_text(look: &Look<'_>, broker: u16, fault: Fault) -> String {
-    let partition = look.names.partition(look.partition);
-    let (base, position) = faults::last_batch(look, BrokerId(broker)).unwrap_or_default();
-    match fault {
-        Fault::PowerOffKeeping(offset) => format!("power-off {broker} keep={partition}:{offset}"),
-        Fault::Tear => format!("tear {partition}@{broker}"),
-        Fault::Flip => format!(
-            "flip {partition}@{broker}/{base} at={}",
-            position as usize + RECORD_BATCH_OVERHEAD
-        ),
-        Fault::RemoveIndex => format!("remove {partition}@{broker}/{}", file_name(base, "index")),
-        Fault::Kill => format!("kill {broker}"),
-        Fault::PowerOff => format!("power-off {broker}"),
-        Fault::Stop => format!("stop {broker}"),
-        Fault::Pause => format!("pause {broker}"),
-        Fault::Resume => format!("resume {broker}"),
-        Fault::Cut => format!("cut {broker} *"),
-        Fault::Heal => format!("heal {broker} *"),
-        Fault::Start => format!("start {broker}"),
-    }
 }
 
 fn kind_of(mark: &Mark) -> MarkKind {

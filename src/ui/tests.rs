@@ -166,8 +166,28 @@ fn a_power_loss_may_keep_what_was_not_flushed_and_files_can_be_damaged() {
     assert!(index(&page));
     page.perform(Act::Fault(1, Fault::RemoveIndex));
     assert!(!index(&page), "{}", said(&page));
+    page.perform(Act::Fault(1, Fault::RemoveIndex));
+    assert_eq!(said(&page), "nothing is left that could be damaged");
+    assert!(!offered(&page).iter().any(|option| option.fault == Fault::RemoveIndex));
+    let told = |page: &Page, fault| {
+        let option = faults::option(&run(page).look(), one, fault);
+        format!("{} {}", option.survives, option.dies)
+    };
+    assert_eq!(
+        told(&page, Fault::Flip),
+        "Log 0 survives. A byte of the batch at 1 is inverted; the start finds it by its length or checksum, and cuts there."
+    );
+    page.perform(Act::Fault(1, Fault::Flip));
+    assert_eq!((left(&page), said(&page)), (1, String::new()));
+    // What is torn is the last batch of the files, though its checksum is wrong by now.
+    assert_eq!(
+        told(&page, Fault::Tear),
+        "Log 0 survives. Half of the batch at 1 is gone; the start finds it by its length or checksum, and cuts there."
+    );
     page.perform(Act::Fault(1, Fault::Tear));
     assert_eq!((left(&page), said(&page)), (1, String::new()));
+    page.perform(Act::Fault(1, Fault::Tear));
+    assert_eq!(left(&page), 0);
 }
 
 #[test]

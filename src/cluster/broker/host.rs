@@ -161,18 +161,14 @@ impl Host {
     /// Cuts the last batch of a replica's files; half of it stays unless told otherwise.
     pub(super) fn tear(&mut self, tp: TopicPartition, keep: Option<u32>) -> Result<(), String> {
         let folder = self.folders.get_mut(&tp).ok_or("this broker has no such replica")?;
-        let batches = folder
-            .view
-            .segments()
-            .flat_map(|segment| segment.log().batches().iter());
-        let last = batches.last().ok_or("its log holds no batch")?.batch.size_in_bytes();
-        let keep = keep.unwrap_or(last / 2);
+        let last = folder.files.last_batch().ok_or("its log holds no batch")?.size;
+        let keep = keep.map_or(last / 2, u64::from);
         if keep >= last {
             return Err(format!(
                 "the last batch has {last} bytes, so keeping {keep} would cut nothing"
             ));
         }
-        folder.files.tear_last_batch(u64::from(keep));
+        folder.files.tear_last_batch(keep);
         folder.changed();
         Ok(())
     }
@@ -180,7 +176,7 @@ impl Host {
     /// Inverts a byte of a segment's log.
     pub(super) fn flip(&mut self, tp: TopicPartition, base: i64, position: u64) -> Result<(), String> {
         let folder = self.folders.get_mut(&tp).ok_or("this broker has no such replica")?;
-        folder.files.flip(base, position).map_err(|error| error.to_string())?;
+        folder.files.flip(base, position)?;
         folder.changed();
         Ok(())
     }

@@ -85,6 +85,35 @@ fn a_kill_keeps_what_was_written_and_a_power_loss_what_was_flushed() {
 }
 
 #[test]
+fn what_is_torn_is_the_last_batch_though_it_is_damaged_already() {
+    let mut rig = Rig::new(LogConfig::default());
+    for value in ["0", "1", "2"] {
+        rig.append(&single(value, 0));
+    }
+    let mut files = rig.log.to_files();
+    let size = |files: &Files| files.get("00000000000000000000.log").map_or(0, |file| file.len());
+    let whole = size(&files);
+    let last = files.last_batch().expect("it has three");
+    assert_eq!((last.segment, last.offset, last.position + last.size), (0, 2, whole));
+    files.flip(0, last.position + 65).expect("the byte is there");
+    assert_eq!(files.last_batch(), Some(last));
+    assert!(files.tear_last_batch(30));
+    assert_eq!(size(&files), last.position + 30);
+    assert_eq!(files.last_batch().map(|last| last.offset), Some(1));
+    assert_eq!(
+        files.flip(7, 0),
+        Err("there is no segment 7: the folder has 0".to_owned())
+    );
+    assert_eq!(
+        files.flip(0, 999),
+        Err(format!(
+            "in segment 0 there is no byte 999: the file has {} bytes",
+            last.position + 30
+        ))
+    );
+}
+
+#[test]
 fn a_clean_stop_needs_no_recovery() {
     let mut rig = Rig::new(LogConfig::default());
     for value in ["0", "1", "2"] {

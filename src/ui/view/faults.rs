@@ -1,9 +1,10 @@
 //! What can be done to a broker, and what would survive it: said before it is done.
 
 use crate::cluster::{BrokerId, Node};
-use crate::log::{Layer, Log};
+use crate::log::{Files, Held as HeldBatch, Layer, Log, RECORD_BATCH_OVERHEAD};
 use crate::ui::view::inspect::ranges;
 use crate::ui::view::look::Look;
+use crate::ui::view::names::offsets;
 use crate::ui::view::panels::{Fault, FaultOption};
 use crate::ui::view::rows::{health, role};
 use crate::ui::view::stage::{Health, Role};
@@ -28,21 +29,56 @@ pub fn options(look: &Look<'_>, id: BrokerId) -> Vec<FaultOption> {
         Health::Paused => &[Fault::Resume, Fault::Kill, Fault::PowerOff],
         _ => &[Fault::Kill, Fault::PowerOff, Fault::Stop, Fault::Pause],
     };
-    let has_batch = last_batch(look, id).is_some();
-    let damages = |fault: &Fault| matches!(fault, Fault::Tear | Fault::Flip | Fault::RemoveIndex);
     acts.iter()
-        .filter(|fault| has_batch || !damages(fault))
         .chain([&wire])
+        .filter(|fault| statement(look, id, **fault).is_some())
         .map(|fault| option(look, id, *fault))
         .collect()
 }
 
-/// Where a replica's last batch is: its segment's base offset, and its first byte in the log file.
-pub fn last_batch(look: &Look<'_>, id: BrokerId) -> Option<(i64, u32)> {
-    let segments = look.log(id)?.segments().rev();
-    let mut last =
-        segments.filter_map(|segment| Some((segment.base_offset(), segment.log().batches().last()?.position)));
-    last.next()
+/// A fault as a line of the scenario language, if there is something that it can be done to. Damage is done to the
+/// partition in view: to the last batch of the files, or to the last one that recovery would keep.
+pub fn statement(look: &Look<'_>, id: BrokerId, fault: Fault) -> Option<String> {
+    let replica = || format!("{}@{id}", look.names.partition(look.partition));
+    Some(match fault {
+        Fault::Kill => format!("kill {id}"),
+        Fault::PowerOff => format!("power-off {id}"),
+        Fault::PowerOffKeeping(offset) => {
+            format!("power-off {id} keep={}:{offset}", look.names.partition(look.partition))
+        }
+        Fault::Stop => format!("stop {id}"),
+        Fault::Pause => format!("pause {id}"),
+        Fault::Resume => format!("resume {id}"),
+        Fault::Cut => format!("cut {id} *"),
+        Fault::Heal => format!("heal {id} *"),
+        Fault::Start => format!("start {id}"),
+        Fault::Tear => {
+            files(look, id)?.last_batch()?;
+            format!("tear {}", replica())
+        }
+        Fault::Flip => {
+            let last = last_sound(look, id)?;
+            let at = last.position as usize + RECORD_BATCH_OVERHEAD;
+            format!("flip {}/{} at={at}", replica(), last.segment)
+        }
+        Fault::RemoveIndex => format!("remove {}/{}", replica(), index(&files(look, id)?)?),
+    })
+}
+
+/// The files of a broker's replica.
+fn files(look: &Look<'_>, id: BrokerId) -> Option<Files> {
+    Some(look.world.broker(id)?.replica(look.partition)?.files())
+}
+
+/// The last batch that recovery would keep as things stand.
+fn last_sound<'a>(look: &Look<'a>, id: BrokerId) -> Option<HeldBatch<'a>> {
+    look.log(id)?.held().last()
+}
+
+/// The newest offset index.
+fn index(files: &Files) -> Option<String> {
+    let mut names = files.iter().map(|(name, _)| name).rev();
+    names.find(|name| name.ends_with(".index")).map(str::to_owned)
 }
 
 /// From which offset to which a power loss may have kept records, if there is a choice.
@@ -84,19 +120,29 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
             String::new(),
         ),
         Fault::Start => ("Start the process", held.recovery(), String::new()),
-        Fault::Tear => (
-            "Tear the last batch",
-            "All before it survives; recovery cuts off what is left of it.".to_string(),
-            "Half of its bytes are gone.".to_string(),
-        ),
-        Fault::Flip => (
-            "Flip a byte",
-            "Its checksum no longer matches: recovery cuts there, if it reads there.".to_string(),
-            "A byte of the last batch is inverted.".to_string(),
-        ),
+        Fault::Tear => {
+            let torn = files(look, id).and_then(|files| files.last_batch());
+            let from = torn.map_or(0, |torn| torn.offset);
+            (
+                "Tear the last batch",
+                before(look, id, from),
+                format!("Half of the batch at {from} is gone; {}", found(look, id)),
+            )
+        }
+        Fault::Flip => {
+            let from = last_sound(look, id).map_or(0, |held| held.batch.base_offset());
+            (
+                "Flip a byte",
+                before(look, id, from),
+                format!("A byte of the batch at {from} is inverted; {}", found(look, id)),
+            )
+        }
         Fault::RemoveIndex => (
             "Remove an index",
-            "Nothing is lost: the newest segment's index is built anew from the log.".to_string(),
+            format!(
+                "Nothing is lost: the records are in the log, from which {} is built anew at the start.",
+                files(look, id).and_then(|files| index(&files)).unwrap_or_default()
+            ),
             String::new(),
         ),
     };
@@ -113,6 +159,23 @@ fn silent(look: &Look<'_>, id: BrokerId) -> &'static str {
     match role(look, id) {
         Role::Leader => "It leads, and answers nobody",
         _ => "It answers nobody and copies nothing",
+    }
+}
+
+/// What of a log survives a batch that cannot be read.
+fn before(look: &Look<'_>, id: BrokerId, from: i64) -> String {
+    let start = look.log(id).map_or(0, |log| log.log_start_offset());
+    match offsets(start, from) {
+        Some(range) => format!("Log {range} survives."),
+        None => "Nothing of its log survives.".to_string(),
+    }
+}
+
+/// When a damaged batch is found.
+fn found(look: &Look<'_>, id: BrokerId) -> &'static str {
+    match look.world.broker(id).and_then(|broker| broker.host().clean) {
+        Some(_) => "after a clean stop the start does not look, and a reader finds it.",
+        None => "the start finds it by its length or checksum, and cuts there.",
     }
 }
 
