@@ -6,6 +6,8 @@ use web_sys::{HtmlInputElement, KeyboardEvent};
 use yew::prelude::*;
 
 use crate::ui::act::Act;
+use crate::ui::icons::icon;
+use crate::ui::view::knobs::MORE;
 use crate::ui::view::panels::{Control, Knob};
 
 /// Properties of a set of knobs.
@@ -19,16 +21,29 @@ pub struct KnobsProps {
     pub act: Callback<Act>,
 }
 
-/// A list of knobs.
+/// A list of knobs: the best known, and the others of the topic on demand.
 #[component]
 pub fn Knobs(props: &KnobsProps) -> Html {
+    let of = |group: &str| {
+        let own = props.knobs.iter().filter(|knob| knob.group == group);
+        let view = |knob: &Knob| {
+            let wrong = props
+                .refused
+                .as_ref()
+                .filter(|(name, _)| name.as_str() == knob.name)
+                .map(|(_, why)| why.clone());
+            html! { <KnobView key={knob.name} knob={knob.clone()} {wrong} act={props.act.clone()}/> }
+        };
+        html! { <div class="knob-list">{ for own.map(view) }</div> }
+    };
     html! {
-        <div class="knob-list">
-            { for props.knobs.iter().map(|knob| {
-                let wrong = props.refused.as_ref().filter(|(name, _)| name.as_str() == knob.name).map(|(_, why)| why.clone());
-                html! { <KnobView key={knob.name} knob={knob.clone()} {wrong} act={props.act.clone()}/> }
-            }) }
-        </div>
+        <>
+            { of("") }
+            <details class="fold more">
+                <summary>{ icon("right") }{ format!("{} more of the topic's settings", props.knobs.iter().filter(|knob| !knob.group.is_empty()).count()) }</summary>
+                { for MORE.iter().map(|(group, _)| html! { <><h3>{ *group }</h3>{ of(group) }</> }) }
+            </details>
+        </>
     }
 }
 
@@ -64,7 +79,7 @@ pub fn KnobView(props: &KnobProps) -> Html {
             if knob.control == Control::Text { <label class="name" id={id.clone()} for={format!("{id}-field")}>{ name }</label> } else { <span class="name" id={id.clone()}>{ name }</span> }
             { control }
             <div class="about" id={about}>{ knob.about }</div>
-            <div class="meta">{ format!("default {} · {}", knob.default, knob.range) }</div>
+            <div class="meta">{ format!("{} · default {} · {}", knob.kind, knob.default, knob.range) }</div>
             if let Some(why) = wrong { <div class="wrong" role="alert">{ why.clone() }</div> }
         </div>
     }

@@ -1,5 +1,6 @@
 //! The page without a browser: what somebody does, and what would be drawn.
 
+use crate::config::{Scope, TopicConfig};
 use crate::lesson::Progress;
 use crate::lesson::library::LIBRARY;
 use crate::ui::act::{Act, Go, Subject};
@@ -135,8 +136,22 @@ fn a_value_out_of_range_is_refused_with_the_range() {
     page.perform(Act::Turn("flush.messages", "never".into()));
     assert!(page.refused.is_none());
     let all = knobs::knobs(&run(&page).look(), run(&page).begun());
-    assert_eq!(all.len(), knobs::KNOBS.len());
-    assert!(all.iter().all(|knob| !knob.about.is_empty() && !knob.range.is_empty()));
+    let beside = knobs::KNOBS.iter().filter(|(scope, _)| *scope != Scope::Topic).count();
+    assert_eq!(
+        all.len() - beside,
+        TopicConfig::NAMES.len(),
+        "all that a topic obeys can be turned"
+    );
+    assert!(TopicConfig::NAMES.iter().all(|name| knobs::is_topics(name)));
+    for knob in &all {
+        assert!(
+            !knob.about.is_empty() && !knob.range.is_empty() && !knob.kind.is_empty(),
+            "{}",
+            knob.name
+        );
+    }
+    page.perform(Act::Turn("cleanup.policy", "compact,delete".into()));
+    assert_eq!((said(&page), page.refused.is_none()), (String::new(), true));
 }
 
 #[test]

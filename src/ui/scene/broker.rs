@@ -7,7 +7,7 @@ use yew::prelude::*;
 use super::{Frame, Spot};
 use crate::ui::act::{Act, Subject};
 use crate::ui::icons::icon;
-use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, Role, Standing};
+use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, News, Role, Segment, Standing};
 
 #[derive(Properties, PartialEq)]
 pub struct BrokerProps {
@@ -80,13 +80,15 @@ pub fn Broker(props: &BrokerProps) -> Html {
 
 fn spoken(row: &BrokerRow) -> String {
     let role = badge_word(row);
-    match row.high_watermark {
+    let segments: Vec<String> = row.segments.iter().map(segment_words).collect();
+    let standing = match row.high_watermark {
         Some(mark) => format!(
             "Broker {}, {role}, log end {}, high watermark {}. {}",
             row.id, row.log_end.at, mark.at, row.note
         ),
         None => format!("Broker {}, {role}, log end {}. {}", row.id, row.log_end.at, row.note),
-    }
+    };
+    format!("{standing}. Segments: {}", segments.join("; "))
 }
 
 fn badge_word(row: &BrokerRow) -> &'static str {
@@ -126,17 +128,33 @@ fn marks_below(row: &BrokerRow, frame: &Frame) -> Html {
             <div class="segments" aria-hidden="true">
                 { for row.segments.iter().map(|segment| {
                     let start = segment.base.max(frame.window.start);
-                    let width = segment.next.min(frame.window.end) - start;
+                    let width = (segment.next.min(frame.window.end) - start).max(1);
                     let style = format!("{};--n:{width}", frame.at(start));
-                    let title = format!("segment {}", segment.base);
-                    html! { <i key={segment.base} class={segment.active.then_some("active")} {style} {title}></i> }
+                    let class = classes!(segment.active.then_some("active"), segment.news.map(|_| "changed"));
+                    let words = segment_words(segment);
+                    html! { <i key={segment.base} {class} {style} title={format!("segment {words}")}>{ words }</i> }
                 }) }
             </div>
             if row.log_start > 0 && frame.window.shows(row.log_start) {
-                <div class="logstart" style={frame.at(row.log_start)} title={format!("log start {}", row.log_start)}></div>
+                <div class="logstart" style={frame.at(row.log_start)}><span>{ format!("log start {}", row.log_start) }</span></div>
             }
         </>
     }
+}
+
+/// A segment's first offset, whether it is the active one, and what this step did to it.
+fn segment_words(segment: &Segment) -> String {
+    let mut words = segment.base.to_string();
+    for word in segment
+        .active
+        .then_some("active")
+        .into_iter()
+        .chain(segment.news.map(News::word))
+    {
+        words.push_str(", ");
+        words.push_str(word);
+    }
+    words
 }
 
 /// What lies over the cells: log end and high watermark.

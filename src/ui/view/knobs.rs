@@ -19,17 +19,62 @@ pub const KNOBS: [(Scope, &str); 8] = [
     (Scope::Broker, "replica.lag.time.max.ms"),
 ];
 
+/// The other configs of a topic that the log obeys, by what they are about.
+pub const MORE: [(&str, &[&str]); 5] = [
+    (
+        "Segments and indexes",
+        &[
+            "segment.ms",
+            "segment.jitter.ms",
+            "index.interval.bytes",
+            "segment.index.bytes",
+            "preallocate",
+        ],
+    ),
+    ("Flushing", &["flush.ms"]),
+    ("Deletion", &["cleanup.policy", "file.delete.delay.ms"]),
+    (
+        "Compaction",
+        &[
+            "min.cleanable.dirty.ratio",
+            "min.compaction.lag.ms",
+            "max.compaction.lag.ms",
+            "delete.retention.ms",
+        ],
+    ),
+    (
+        "What the leader takes",
+        &[
+            "max.message.bytes",
+            "message.timestamp.type",
+            "message.timestamp.before.max.ms",
+            "message.timestamp.after.max.ms",
+        ],
+    ),
+];
+
+/// Every config that can be turned, with its group; the first ones have none.
+fn all() -> impl Iterator<Item = (Scope, &'static str, &'static str)> {
+    let first = KNOBS.iter().map(|(scope, name)| (*scope, *name, ""));
+    let more = MORE
+        .iter()
+        .flat_map(|(group, names)| names.iter().map(|name| (Scope::Topic, *name, *group)));
+    first.chain(more)
+}
+
 /// The largest number that a config can hold stands for 'never'.
 const NEVER: &str = "9223372036854775807";
 
 /// All knobs with their values; `begun` is the world in which this run began.
 pub fn knobs(look: &Look<'_>, begun: &World) -> Vec<Knob> {
-    let knob = |&(scope, name): &(Scope, &'static str)| {
+    let knob = |(scope, name, group): (Scope, &'static str, &'static str)| {
         let def = scope.find(name)?;
         let value = current(look.world, look, scope, def)?;
         let changed = current(begun, look, scope, def).is_some_and(|before| before != value);
         Some(Knob {
             name,
+            group,
+            kind: def.kind.to_string().to_ascii_lowercase().into(),
             value: value.into(),
             default: default(def).into(),
             range: range(def).into(),
@@ -39,29 +84,31 @@ pub fn knobs(look: &Look<'_>, begun: &World) -> Vec<Knob> {
             changed,
         })
     };
-    KNOBS.iter().filter_map(knob).collect()
+    all().filter_map(knob).collect()
 }
 
 /// The statement that turns a knob: it changes all producers, the topic in view, or all brokers.
 pub fn statements(look: &Look<'_>, name: &str, value: &str) -> Vec<String> {
-    let Some((scope, _)) = KNOBS.iter().find(|(_, other)| *other == name) else {
+    let Some((scope, ..)) = all().find(|(_, other, _)| *other == name) else {
         return Vec::new();
     };
+    // A list has commas, which are the language's own outside of quotes.
+    let quote = if value.contains([',', ' ']) { "\"" } else { "" };
     match scope {
         Scope::Producer => {
             let producers = look.world.clients().filter(|(_, client)| client.is_producer());
             producers
-                .map(|(id, _)| format!("set producer {} {name}={value}", look.names.client(id)))
+                .map(|(id, _)| format!("set producer {} {name}={quote}{value}{quote}", look.names.client(id)))
                 .collect()
         }
         Scope::Topic => {
             let topic = look.world.settings().topics.get(&look.partition.topic);
             topic
-                .map(|topic| format!("set topic {} {name}={value}", topic.name))
+                .map(|topic| format!("set topic {} {name}={quote}{value}{quote}", topic.name))
                 .into_iter()
                 .collect()
         }
-        Scope::Broker | Scope::Consumer => vec![format!("set brokers {name}={value}")],
+        Scope::Broker | Scope::Consumer => vec![format!("set brokers {name}={quote}{value}{quote}")],
     }
 }
 
@@ -134,6 +181,8 @@ fn control(def: &Def) -> Control {
     match def.name {
         "acks" => words(&["0", "1", "all"]),
         "min.insync.replicas" => words(&["1", "2", "3"]),
+        "cleanup.policy" => words(&["delete", "compact", "compact,delete"]),
+        "message.timestamp.type" => words(&["CreateTime", "LogAppendTime"]),
         _ if def.kind == Kind::Boolean => words(&["false", "true"]),
         _ => Control::Text,
     }
@@ -146,5 +195,5 @@ pub fn is_producers(name: &str) -> bool {
 
 /// Whether a knob belongs to topics.
 pub fn is_topics(name: &str) -> bool {
-    KNOBS.contains(&(Scope::Topic, name))
+    all().any(|(scope, other, _)| scope == Scope::Topic && other == name)
 }

@@ -82,14 +82,14 @@ impl<'a> Look<'a> {
             .unwrap_or(0)
     }
 
-    /// The first offset that any replica holds.
+    /// The first offset that any replica holds, or held until this step.
     pub fn first_offset(&self) -> i64 {
-        self.world
-            .broker_ids()
-            .filter_map(|id| self.log(id))
-            .map(Log::log_start_offset)
-            .min()
-            .unwrap_or(0)
+        let left = self.events.iter().filter_map(|event| match &event.what {
+            What::LogStart { partition, from, .. } if *partition == self.partition => Some(*from),
+            _ => None,
+        });
+        let logs = self.world.broker_ids().filter_map(|id| self.log(id));
+        logs.map(Log::log_start_offset).chain(left).min().unwrap_or(0)
     }
 
     /// A producer's latest records, in order.

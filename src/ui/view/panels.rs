@@ -145,6 +145,10 @@ pub enum Control {
 pub struct Knob {
     /// Kafka's name.
     pub name: &'static str,
+    /// What it is about; nothing for those that come first.
+    pub group: &'static str,
+    /// The type of its value, as Kafka names it.
+    pub kind: Rc<str>,
     /// The value as it stands.
     pub value: Rc<str>,
     /// Kafka's default.

@@ -9,7 +9,7 @@ use crate::ledger::present::Fate;
 use crate::log::Log;
 use crate::sorted::SortedSet;
 use crate::ui::view::look::{Ending, Look};
-use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, Position, Role, Segment, Standing, Window};
+use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, News, Position, Role, Segment, Standing, Window};
 
 /// The row of each broker that holds a replica of the partition in view, or might tell something about it.
 pub fn rows(look: &Look<'_>, window: Window) -> Vec<Rc<BrokerRow>> {
@@ -49,7 +49,7 @@ fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
         },
         log_start: log.map_or(0, Log::log_start_offset),
         flushed: replica.map_or(0, |replica| replica.flushed()),
-        segments: log.map_or_else(Vec::new, |log| segments(log, window)),
+        segments: log.map_or_else(Vec::new, |log| segments(look, id, log, window)),
         cells,
         earlier: log.map_or(0, |log| (window.start - log.log_start_offset()).max(0)),
         cut_from: cuts(look, id).into(),
@@ -162,7 +162,7 @@ fn cuts(look: &Look<'_>, id: BrokerId) -> String {
 
 /// The records of a log that are in view.
 fn cells(look: &Look<'_>, id: BrokerId, log: &Log, window: Window) -> Vec<Cell> {
-    let fresh = appended(look, id);
+    let touched = touched(look, id);
     let committed = look
         .world
         .broker(id)
@@ -205,7 +205,8 @@ fn cells(look: &Look<'_>, id: BrokerId, log: &Log, window: Window) -> Vec<Cell> 
                     continue;
                 };
                 let standing = standing(look, tag, offset, committed);
-                let is_new = fresh.is_some_and(|(from, to)| (from..to).contains(&offset));
+                let [fresh, flushed] =
+                    touched.map(|range| range.is_some_and(|(from, to)| (from..to).contains(&offset)));
                 found.push(Cell {
                     offset,
                     record: (tag.client.0, tag.number),
@@ -214,8 +215,8 @@ fn cells(look: &Look<'_>, id: BrokerId, log: &Log, window: Window) -> Vec<Cell> 
                     layer,
                     spoken: spoken(look, tag, offset, layer, &standing, batch.leader_epoch()).into(),
                     standing,
-                    changed: is_new,
-                    fresh: is_new,
+                    changed: fresh || flushed,
+                    fresh,
                 });
             }
         }
@@ -223,17 +224,17 @@ fn cells(look: &Look<'_>, id: BrokerId, log: &Log, window: Window) -> Vec<Cell> 
     found
 }
 
-/// The offsets that this step appended to a broker's log.
-fn appended(look: &Look<'_>, id: BrokerId) -> Option<(i64, i64)> {
-    look.events.iter().find_map(|event| match &event.what {
-        What::Appended {
-            broker,
-            partition,
-            batch,
-            ..
-        } if *broker == id && *partition == look.partition => Some((batch.base_offset(), batch.next_offset())),
-        _ => None,
-    })
+/// The offsets that this step appended to a broker's log, and those that it flushed.
+fn touched(look: &Look<'_>, id: BrokerId) -> [Option<(i64, i64)>; 2] {
+    let mut touched = [None; 2];
+    for what in here(look, id) {
+        match what {
+            What::Appended { batch, .. } => touched[0] = Some((batch.base_offset(), batch.next_offset())),
+            What::Flushed { from, to, .. } => touched[1] = Some((*from, *to)),
+            _ => {}
+        }
+    }
+    touched
 }
 
 fn standing(look: &Look<'_>, tag: Tag, offset: i64, committed: i64) -> Standing {
@@ -268,7 +269,8 @@ fn spoken(look: &Look<'_>, tag: Tag, offset: i64, layer: Layer, standing: &Stand
     )
 }
 
-/// Records that were on a broker and are gone, as long as nothing else stands in their place.
+/// Records that were on a broker and are gone: as long as nothing else stands in their place, or in the step that
+/// removed them.
 fn ghosts(look: &Look<'_>, id: BrokerId, log: Option<&Log>, window: Window) -> Vec<Cell> {
     let producers = look
         .world
@@ -281,21 +283,25 @@ fn ghosts(look: &Look<'_>, id: BrokerId, log: Option<&Log>, window: Window) -> V
         let Some(taken) = story.taken.iter().rev().find(|taken| here && taken.broker == id) else {
             continue;
         };
-        let visible = matches!(taken.how, How::Truncated | How::PowerLost | How::Dropped | How::Wiped);
-        let occupied = log.is_some_and(|log| taken.offset < log.log_end_offset());
-        if !visible || occupied || !window.shows(taken.offset) || found.iter().any(|cell| cell.offset == taken.offset) {
+        let changed = taken.when.step == look.ledger.steps();
+        let visible = match taken.how {
+            How::Truncated | How::PowerLost | How::Dropped | How::Wiped => {
+                log.is_none_or(|log| taken.offset >= log.log_end_offset())
+            }
+            // What was removed as it should be is shown going, and then leaves a hole or nothing.
+            How::Expired | How::Deleted | How::Compacted => changed,
+        };
+        if !visible || !window.shows(taken.offset) || found.iter().any(|cell| cell.offset == taken.offset) {
             continue;
         }
-        let changed = taken.when.step == look.ledger.steps();
         found.push(Cell {
             offset: taken.offset,
             record: (tag.client.0, tag.number),
             label: look.names.cell(tag),
             epoch: None,
-            layer: if taken.how == How::Wiped {
-                Layer::Disk
-            } else {
-                Layer::Cache
+            layer: match taken.how {
+                How::Truncated | How::PowerLost | How::Dropped => Layer::Cache,
+                How::Wiped | How::Expired | How::Deleted | How::Compacted => Layer::Disk,
             },
             standing: Standing::Ghost(taken.how.words().into()),
             changed,
@@ -312,7 +318,8 @@ fn ghosts(look: &Look<'_>, id: BrokerId, log: Option<&Log>, window: Window) -> V
     found
 }
 
-fn segments(log: &Log, window: Window) -> Vec<Segment> {
+/// The segments in view, an empty active one among them.
+fn segments(look: &Look<'_>, id: BrokerId, log: &Log, window: Window) -> Vec<Segment> {
     let mut bases: Vec<i64> = log.segments().map(|segment| segment.base_offset()).collect();
     bases.push(log.log_end_offset());
     let last = bases.len() - 2;
@@ -320,7 +327,48 @@ fn segments(log: &Log, window: Window) -> Vec<Segment> {
         base: pair[0],
         next: pair[1],
         active: at == last,
+        news: news(look, id, pair[0], pair[1].max(pair[0] + 1)),
     });
-    all.filter(|segment| segment.base < window.end && segment.next > window.start && segment.next > segment.base)
+    all.filter(|segment| segment.base < window.end && segment.next.max(segment.base + 1) > window.start)
         .collect()
+}
+
+/// What this step did to a segment that ends before `next`.
+fn news(look: &Look<'_>, id: BrokerId, base: i64, next: i64) -> Option<News> {
+    let mut found = here(look, id).filter_map(|what| match what {
+        What::Rolled { base: new, .. } => (*new == base).then_some(News::Rolled),
+        What::Recovered { clean: false, .. } => {
+            let replica = look.world.broker(id)?.replica(look.partition)?;
+            (next > replica.recovery_point()).then_some(News::Scanned)
+        }
+        What::Compacted { to, .. } => (base < *to).then_some(News::Cleaned),
+        _ => None,
+    });
+    found.next()
+}
+
+/// What this step did to a broker's replica of the partition in view.
+fn here<'a>(look: &Look<'a>, id: BrokerId) -> impl Iterator<Item = &'a What> {
+    let partition = look.partition;
+    look.events
+        .iter()
+        .map(|event| &event.what)
+        .filter(move |what| match what {
+            What::Appended {
+                broker, partition: at, ..
+            }
+            | What::Flushed {
+                broker, partition: at, ..
+            }
+            | What::Rolled {
+                broker, partition: at, ..
+            }
+            | What::Recovered {
+                broker, partition: at, ..
+            }
+            | What::Compacted {
+                broker, partition: at, ..
+            } => *broker == id && *at == partition,
+            _ => false,
+        })
 }

@@ -119,6 +119,30 @@ pub struct Segment {
     pub next: i64,
     /// Whether records are appended to it.
     pub active: bool,
+    /// What this step did to it.
+    pub news: Option<News>,
+}
+
+/// What a step can do to a segment as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// It began.
+    Rolled,
+    /// Recovery read it, batch by batch.
+    Scanned,
+    /// The cleaner wrote it anew.
+    Cleaned,
+}
+
+impl News {
+    /// What was done, in a word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            News::Rolled => "new",
+            News::Scanned => "scanned",
+            News::Cleaned => "compacted",
+        }
+    }
 }
 
 /// What a replica is to its partition.

@@ -1,5 +1,6 @@
 //! The folder: its files with their sizes, and what somebody has chosen in it.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::cluster::BrokerId;
@@ -77,6 +78,12 @@ impl Entry {
             length,
             stored,
         }
+    }
+
+    /// A folder with all that is in it.
+    pub fn folder(name: &str, entries: &[Entry]) -> Entry {
+        let own = entries.iter().filter(|entry| folder_of(&entry.name) == name);
+        Entry::new(name, own.map(|entry| entry.length).sum(), Stored::Unknown)
     }
 
     /// How much of it is on disk, of a hundred.
@@ -236,6 +243,32 @@ pub fn segment_of<'a>(names: impl Iterator<Item = &'a str>, offset: i64) -> Opti
         .map(|(_, name)| name)
 }
 
+/// The folder in which a file lies, which may be none.
+pub fn folder_of(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The newest segment of a folder.
+pub fn newest(entries: &[Entry], folder: &str) -> Option<Rc<str>> {
+    let own = entries.iter().filter(|entry| folder_of(&entry.name) == folder);
+    segment_of(own.map(|entry| &*entry.name), i64::MAX).map(Rc::from)
+}
+
+/// The offsets that a segment may hold: from its first offset, or the log's beginning, to the next segment.
+pub fn span_of(entries: &[Entry], name: &str) -> Range<i64> {
+    let base = |name: &str| match kind_of(name) {
+        Ok(FileKind::Log { base }) => Some(base),
+        _ => None,
+    };
+    let own = base(name).unwrap_or(0);
+    let here = entries.iter().filter(|entry| folder_of(&entry.name) == folder_of(name));
+    let bases: Vec<i64> = here.filter_map(|entry| base(&entry.name)).collect();
+    let first = bases.iter().all(|base| *base >= own);
+    let next = bases.iter().copied().filter(|base| *base > own).min();
+    let start = if first { 0 } else { own };
+    start..next.unwrap_or(i64::MAX)
+}
+
 /// What somebody has chosen in the drawer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
@@ -289,7 +322,7 @@ impl Chosen {
             .filter(|file| entries.iter().any(|entry| entry.name == **file));
         let newest = || {
             let names = entries.iter().map(|entry| &*entry.name);
-            segment_of(names, i64::MAX).map(Rc::from)
+            newest(entries, folder_of(names.clone().find(|name| name.ends_with(".log"))?))
         };
         let first = || entries.first().map(|entry| entry.name.clone());
         chosen.cloned().or_else(newest).or_else(first)

@@ -63,22 +63,26 @@ pub fn look_up(opened: &Opened, offset: i64) -> Vec<LookStep> {
 /// The last entry at or below an offset, and where it leads.
 fn floor(opened: &Opened, offset: i64) -> Option<(&Part, u64)> {
     let entries = opened.index.as_ref()?.parts.iter();
-    let mut below = entries.filter_map(|part| match part.is {
+    let mut below = entries.rev().filter_map(|part| match part.is {
         Is::Offset { offset: named, at } if named <= offset => Some((part, u64::try_from(at).ok()?)),
         _ => None,
     });
-    below.next_back()
+    below.next()
 }
 
 fn scan(opened: &Opened, offset: i64, start: u64, steps: &mut Vec<LookStep>) {
-    let from = opened.own.parts.iter().skip_while(|part| part.position < start);
-    let batches: Vec<(&Part, i64)> = from
-        .map_while(|part| match part.is {
-            Is::Batch { last, .. } => Some((part, last)),
-            _ => None,
-        })
-        .collect();
-    let found = batches.iter().position(|(_, last)| *last >= offset);
+    let parts = &opened.own.parts;
+    let from = &parts[parts.partition_point(|part| part.position < start)..];
+    let mut batches = Vec::new();
+    let mut found = None;
+    for part in from {
+        let Is::Batch { last, .. } = part.is else { break };
+        batches.push((part, last));
+        if last >= offset {
+            found = Some(batches.len() - 1);
+            break;
+        }
+    }
     let passed = found.unwrap_or(batches.len());
     let shown = if passed <= TOLD { passed } else { TOLD / 2 };
     for (part, last) in &batches[..shown] {

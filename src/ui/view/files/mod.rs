@@ -6,6 +6,7 @@
 //!
 //! Deliberately absent: how bytes come out of a browser's files, and what an offset's look-up costs in time.
 
+mod beside;
 mod detail;
 mod folder;
 mod look_up;
@@ -15,8 +16,12 @@ mod strip;
 #[cfg(test)]
 mod tests;
 
+pub use beside::{Beside, Compared, Line};
 pub use detail::{Detail, HexRow, RecordRow, Run, SHOWN_BYTES, detail, in_words};
-pub use folder::{Chosen, Entry, Folder, Replica, Stored, kind_of, listing, replicas, segment_of, size, sizes};
+pub use folder::{
+    Chosen, Entry, Folder, Replica, Stored, folder_of, kind_of, listing, newest, replicas, segment_of, size, sizes,
+    span_of,
+};
 pub use look_up::{LookStep, look_up};
 pub use parts::{Is, LogWalk, MOST_IN_MEMORY, Opened, Part, Parts, Wanted, open, parts_of};
 pub use strip::{Bar, Layer, Lead, Strip, leads, strip};

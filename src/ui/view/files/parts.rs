@@ -132,11 +132,11 @@ impl Parts {
             .filter(|part| part.position == position && matches!(part.is, Is::Batch { .. }))
     }
 
-    /// The first batch that reaches an offset.
+    /// The first batch that reaches an offset. In a sound log batches are in order, so that it can be searched for.
     pub fn reaching(&self, offset: i64) -> Option<&Part> {
-        self.parts
-            .iter()
-            .find(|part| matches!(part.is, Is::Batch { last, .. } if last >= offset))
+        let below = |part: &Part| matches!(part.is, Is::Batch { last, .. } if last < offset);
+        let part = self.parts.get(self.parts.partition_point(below))?;
+        matches!(part.is, Is::Batch { .. }).then_some(part)
     }
 
     fn add(&mut self, position: u64, length: u64, is: Is) {

@@ -237,3 +237,115 @@ fn a_simulated_replica_has_a_folder_and_checkpoints() {
         assert_eq!(opened.own.length, entry.length, "{}", entry.name);
     }
 }
+
+#[test]
+fn a_real_segment_is_laid_beside_a_replica_by_offset() {
+    let replica = folder(|_| {});
+    let own = replica
+        .get(&format!("{NAME}.log"))
+        .expect("it has a segment")
+        .to_bytes();
+    // What is simulated holds batches, and not loose bytes.
+    let batches = |bytes: &[u8]| {
+        let mut extents = Vec::new();
+        let mut rest = bytes;
+        while let Ok(batch) = crate::log::Batch::parse(rest) {
+            rest = &rest[batch.size_in_bytes() as usize..];
+            extents.push(crate::log::Extent::Batch(batch));
+        }
+        let mut files = Files::new();
+        files.insert(format!("{NAME}.log"), File::new(extents, None, 0));
+        files
+    };
+    let lay = |replica: &[u8], file: &[u8], span| {
+        let parts = parts_of(FileKind::Log { base: 0 }, file, file.len() as u64);
+        let mut beside = Beside::new(&batches(replica), span);
+        for part in beside.wanted(&parts) {
+            beside.take(&part, &file[part.position as usize..part.end() as usize]);
+        }
+        beside.end();
+        let lines: Vec<(i64, Compared)> = beside.lines.iter().map(|line| (line.offset, line.is.clone())).collect();
+        (lines, beside.summary(1, &parts), beside)
+    };
+    let equal = |offsets: std::ops::Range<i64>| offsets.map(|offset| (offset, Compared::Equal)).collect::<Vec<_>>();
+    let (lines, summary, beside) = lay(&own, &own, 0..i64::MAX);
+    assert_eq!((lines, beside.difference(0)), (equal(0..8), None));
+    assert_eq!(summary, "Broker 1's offsets 0 to 7: 8 equal.");
+    assert_eq!(
+        (beside.lines[4].file.as_str(), beside.lines[4].replica.as_str()),
+        ("null: test", "null: test")
+    );
+
+    // The replica lacks the front and the end of what the file has.
+    let (lines, summary, _) = lay(&own[105..321], &own, 0..i64::MAX);
+    assert_eq!(lines, equal(4..7));
+    assert_eq!(
+        summary,
+        "Broker 1's offsets 4 to 6: 3 equal. The file has more on either side."
+    );
+    // The file was compacted, and ends before the replica does.
+    let holes: Vec<u8> = [&own[..105], &own[177..249]].concat();
+    let (lines, summary, beside) = lay(&own, &holes, 0..i64::MAX);
+    let replica_only = |offset| (offset, Compared::Replica);
+    let expected = [
+        equal(0..4),
+        vec![replica_only(4)],
+        equal(5..6),
+        vec![replica_only(6), replica_only(7)],
+    ]
+    .concat();
+    assert_eq!(lines, expected);
+    assert_eq!(summary, "Broker 1's offsets 0 to 7: 5 equal, 3 only on the broker.");
+    assert_eq!((beside.difference(0), beside.difference(5)), (Some(4), Some(6)));
+    let (lines, ..) = lay(&holes, &own, 0..5);
+    assert_eq!(lines, equal(0..4), "offsets of other segments are left to those");
+    let (lines, ..) = lay(&holes, &own, 0..i64::MAX);
+    assert_eq!(lines[4], (4, Compared::File));
+
+    // Epoch, timestamp and value are told apart; a batch that cannot be opened here is named.
+    let mut other = own.clone();
+    other[105 + 15] = 9;
+    other[177 + 34] += 1;
+    other[249 + 70] = b'!';
+    other[321 + 22] = 5;
+    let (lines, summary, beside) = lay(&own, &other, 0..i64::MAX);
+    assert_eq!(lines[4], (4, Compared::Differ("epoch".to_owned())));
+    assert_eq!(lines[5], (5, Compared::Differ("timestamp".to_owned())));
+    assert_eq!(lines[6], (6, Compared::Differ("value".to_owned())));
+    assert_eq!(
+        lines[7],
+        (
+            7,
+            Compared::Closed("has compression code 5, and only 0 to 4 are known".to_owned())
+        )
+    );
+    assert_eq!(beside.lines[4].file, "null: test, epoch 9");
+    assert_eq!(
+        summary,
+        "Broker 1's offsets 0 to 7: 4 equal, 3 different, 1 not opened."
+    );
+    let (lines, summary, _) = lay(&[], &own, 0..i64::MAX);
+    assert_eq!(
+        (lines, summary.as_str()),
+        (vec![], "Broker 1 has no record among the offsets of this segment.")
+    );
+}
+
+#[test]
+fn folders_in_a_data_directory_are_kept_apart() {
+    let names = [
+        "a-0/00000000000000000000.log",
+        "a-0/00000000000000000007.log",
+        "b.c-0/00000000000000000009.index",
+        "b.c-0/00000000000000000009.log",
+        "meta.properties",
+    ];
+    let entries: Vec<Entry> = names.iter().map(|name| Entry::new(name, 10, Stored::Unknown)).collect();
+    assert_eq!((folder_of(names[2]), folder_of(names[4])), ("b.c-0", ""));
+    assert_eq!(newest(&entries, "a-0").as_deref(), Some(names[1]));
+    assert_eq!(Chosen::default().file_in(&entries).as_deref(), Some(names[1]));
+    assert_eq!(Entry::folder("b.c-0", &entries).length, 20);
+    assert_eq!(span_of(&entries, names[0]), 0..7);
+    assert_eq!(span_of(&entries, names[1]), 7..i64::MAX);
+    assert_eq!(span_of(&entries, names[3]), 0..i64::MAX);
+}

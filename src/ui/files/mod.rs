@@ -2,19 +2,24 @@
 //!
 //! Real files are opened here too. They are read in slices when they are needed, and nothing of them leaves the page.
 
+mod beside;
+mod real;
+
 use std::rc::Rc;
 
 use wasm_bindgen::JsCast;
-use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{File, FileList, HtmlInputElement, js_sys};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{File, HtmlInputElement};
 use yew::prelude::*;
 
+use self::beside::Beside;
+use self::real::{Reading, Real, dropped, listed, read, slice, within};
 use crate::inspect::FileKind;
 use crate::ui::icons::icon;
 use crate::ui::view::files::{
-    Bar, Chosen, Detail, Entry, Folder, HexRow, Is, Layer, Lead, LogWalk, LookStep, MOST_IN_MEMORY, Opened, Part,
-    Parts, Stored, Strip, Wanted, detail, in_words, kind_of, leads, listing, look_up, open, parts_of, segment_of, size,
-    sizes, strip,
+    Bar, Chosen, Detail, Entry, Folder, HexRow, Is, Layer, Lead, LookStep, MOST_IN_MEMORY, Opened, Part, Parts,
+    SHOWN_BYTES, Stored, Strip, Wanted, detail, folder_of, in_words, leads, listing, look_up, newest, open, segment_of,
+    size, sizes, span_of, strip,
 };
 
 /// The most faults that are listed.
@@ -25,25 +30,6 @@ const FAULTS: usize = 8;
 pub struct FilesProps {
     /// The simulated replicas' folders.
     pub folder: Rc<Folder>,
-}
-
-/// Files from this machine.
-struct Real {
-    entries: Vec<Entry>,
-    files: Vec<File>,
-}
-
-/// What was read of a real file so far.
-#[derive(Clone, Default)]
-struct Reading {
-    /// Which file.
-    name: Option<Rc<str>>,
-    /// What is in it, or why it cannot be shown; nothing while it is read.
-    opened: Option<Result<Rc<Opened>, String>>,
-    /// Up to which byte it was read.
-    reached: u64,
-    /// The bytes of the part that was picked.
-    bytes: Option<(u64, Rc<[u8]>)>,
 }
 
 type Choose = Callback<Chosen>;
@@ -101,9 +87,14 @@ pub fn Files(props: &FilesProps) -> Html {
         use_effect_with(which, move |which| {
             if let (Some(real), Some((_, Some(name), Some(part), true))) = ((*real).clone(), which.clone()) {
                 spawn_local(async move {
+                    // The records of a batch can be listed; of anything else only the first bytes are shown.
+                    let most = match part.is {
+                        Is::Batch { .. } => MOST_IN_MEMORY,
+                        _ => SHOWN_BYTES as u64,
+                    };
                     let wanted = Wanted {
                         position: part.position,
-                        length: part.length.min(MOST_IN_MEMORY),
+                        length: part.length.min(most),
                     };
                     let Some(file) = real.file(&name) else { return };
                     if let Ok(bytes) = slice(file, wanted).await {
@@ -130,10 +121,9 @@ pub fn Files(props: &FilesProps) -> Html {
     };
     let take = {
         let (real, choose) = (real.clone(), choose.clone());
-        Callback::from(move |list: FileList| {
-            let found = Real::of(&list);
-            if !found.files.is_empty() {
-                real.set(Some(Rc::new(found)));
+        Callback::from(move |files: Vec<(String, File)>| {
+            if !files.is_empty() {
+                real.set(Some(Rc::new(Real::new(files))));
                 choose.emit(Chosen::default());
             }
         })
@@ -150,13 +140,26 @@ pub fn Files(props: &FilesProps) -> Html {
         .find(|entry| Some(&entry.name) == file.as_ref())
         .map_or(Stored::Unknown, |entry| entry.stored);
     let stored = if real.is_some() { Stored::Unknown } else { stored };
+    let beside = real.as_ref().and_then(|real| {
+        let opened = opened.as_ref()?.as_ref().ok()?;
+        let file = real
+            .file(&opened.name)
+            .filter(|_| matches!(opened.kind, FileKind::Log { .. }))?;
+        let span = span_of(&entries, &opened.name);
+        Some(html! { <Beside key={opened.name.to_string()} file={file.clone()} opened={opened.clone()} folder={props.folder.clone()} {span}/> })
+    });
+    let shown = part
+        .as_ref()
+        .zip(opened.as_ref().and_then(|opened| opened.as_ref().ok()));
+    let shown = shown.map(|(part, opened)| Rc::new(detail(opened.kind, part, &bytes, &opened.whole, chosen.record)));
     let drop = take.clone();
     html! {
         <div class="files" data-testid="files"
             ondragover={Callback::from(|event: DragEvent| event.prevent_default())}
             ondrop={Callback::from(move |event: DragEvent| {
                 event.prevent_default();
-                if let Some(list) = event.data_transfer().and_then(|data| data.files()) { drop.emit(list); }
+                let (drop, entries) = (drop.clone(), event.data_transfer().map(|data| dropped(&data)).unwrap_or_default());
+                spawn_local(async move { drop.emit(within(entries).await) });
             })}>
             <section class="tree" aria-label="Folder">
                 { heading(props, &chosen, real.is_some(), &choose, back) }
@@ -164,7 +167,18 @@ pub fn Files(props: &FilesProps) -> Html {
                 { opener(&take) }
             </section>
             { match (&opened, &file) {
-                (Some(Ok(opened)), _) => content(opened, &entries, part, &bytes, stored, &chosen, &choose),
+                (Some(Ok(opened)), _) => html! {
+                    <>
+                        <section class="pic" aria-label={format!("What is in {}", opened.name)}>
+                            { asked(opened, &entries, &chosen, &choose) }
+                            { faults(opened) }
+                            { picture(opened, part.as_ref(), stored, &chosen, &choose) }
+                            if let Some(shown) = &shown { { records(shown, &chosen, &choose) } }
+                            { beside.unwrap_or_default() }
+                        </section>
+                        if let Some(detail) = shown { <Bytes {detail}/> }
+                    </>
+                },
                 (Some(Err(why)), _) => html! { <p class="notice error pic" role="alert" data-testid="no-segment">{ why.clone() }</p> },
                 (None, Some(_)) => html! { <p class="pic soft" role="status">{ format!("Read up to byte {}.", reading.reached) }</p> },
                 (None, None) => html! { <p class="pic empty">{ "There is no replica yet, and so no folder." }</p> },
@@ -219,23 +233,40 @@ fn heading(props: &FilesProps, chosen: &Chosen, real: bool, choose: &Choose, bac
     }
 }
 
+/// The files of the folder that is open; of other folders beside it only the names.
 fn tree(entries: &[Entry], file: Option<&Rc<str>>, chosen: &Chosen, choose: &Choose) -> Html {
+    let here = file.map_or("", |file| folder_of(file));
+    let mut last = "";
+    let item = |entry: &Entry, name: &Rc<str>, words: &str| {
+        let next = chosen.open(name.clone());
+        let pressed = (file == Some(name)).to_string();
+        html! {
+            <li key={entry.name.to_string()}>
+                <button class="file" aria-pressed={pressed} title={entry.name.to_string()} aria-label={format!("{}: {}", entry.name, entry.words())} onclick={choose.reform(move |_| next.clone())}>
+                    <span>{ words.to_owned() }</span><small>{ size(entry.length) }</small>
+                    if let Some(percent) = entry.percent() { <i class="share"><i style={format!("width:{percent}%")}></i></i> }
+                </button>
+            </li>
+        }
+    };
+    let mut items = Vec::new();
+    for entry in entries {
+        let folder = folder_of(&entry.name);
+        if folder == here || folder == ".." || folder.is_empty() {
+            items.push(item(entry, &entry.name, &entry.short));
+        } else if folder != last {
+            let whole = Entry::folder(folder, entries);
+            items.push(item(
+                &whole,
+                &newest(entries, folder).unwrap_or_else(|| entry.name.clone()),
+                &format!("{folder}/"),
+            ));
+        }
+        last = folder;
+    }
     html! {
         <>
-            <ul class="list">
-                { for entries.iter().map(|entry| {
-                    let next = chosen.open(entry.name.clone());
-                    let current = file == Some(&entry.name);
-                    html! {
-                        <li key={entry.name.to_string()}>
-                            <button class="file" aria-pressed={current.to_string()} title={entry.name.to_string()} aria-label={format!("{}: {}", entry.name, entry.words())} onclick={choose.reform(move |_| next.clone())}>
-                                <span>{ entry.short.to_string() }</span><small>{ size(entry.length) }</small>
-                                if let Some(percent) = entry.percent() { <i class="share"><i style={format!("width:{percent}%")}></i></i> }
-                            </button>
-                        </li>
-                    }
-                }) }
-            </ul>
+            <ul class="list">{ for items }</ul>
             <p class="under">{ sizes(entries) }{ ". " }
                 if entries.iter().any(|entry| entry.percent().is_some()) { <span class="key disk"></span>{ "on disk " }<span class="key cache"></span>{ "page cache only" } }
             </p>
@@ -244,7 +275,7 @@ fn tree(entries: &[Entry], file: Option<&Rc<str>>, chosen: &Chosen, choose: &Cho
 }
 
 /// Where real files are opened.
-fn opener(take: &Callback<FileList>) -> Html {
+fn opener(take: &Callback<Vec<(String, File)>>) -> Html {
     let input = |id: &'static str, words: &'static str, folder: bool| {
         let take = take.clone();
         let onchange = Callback::from(move |event: Event| {
@@ -252,39 +283,16 @@ fn opener(take: &Callback<FileList>) -> Html {
                 .target_dyn_into::<HtmlInputElement>()
                 .and_then(|input| input.files());
             if let Some(list) = list {
-                take.emit(list);
+                take.emit(listed(&list));
             }
         });
         html! { <label class="btn small" for={id}>{ words }<input {id} type="file" multiple=true webkitdirectory={folder} {onchange}/></label> }
     };
     html! {
         <div class="opener">
-            <p class="under">{ "A segment of a real broker: drop it here, or open it. It is read in this browser and sent nowhere." }</p>
+            <p class="under">{ "Files of a real broker, or its whole folder: drop them here, or open them. They are read in this browser and sent nowhere." }</p>
             <div class="row">{ input("real-files", "Open files", false) }{ input("real-folder", "Open a folder", true) }</div>
         </div>
-    }
-}
-
-fn content(
-    opened: &Rc<Opened>,
-    entries: &[Entry],
-    part: Option<Part>,
-    bytes: &Rc<[u8]>,
-    stored: Stored,
-    chosen: &Chosen,
-    choose: &Choose,
-) -> Html {
-    let opened_part = part.map(|part| Rc::new(detail(opened.kind, &part, bytes, &opened.whole, chosen.record)));
-    html! {
-        <>
-            <section class="pic" aria-label={format!("What is in {}", opened.name)}>
-                { asked(opened, entries, chosen, choose) }
-                { faults(opened) }
-                { picture(opened, part.as_ref(), stored, chosen, choose) }
-                if let Some(shown) = &opened_part { { records(shown, chosen, choose) } }
-            </section>
-            if let Some(shown) = opened_part { <Bytes detail={shown}/> }
-        </>
     }
 }
 
@@ -292,7 +300,9 @@ fn content(
 fn asked(opened: &Opened, entries: &[Entry], chosen: &Chosen, choose: &Choose) -> Html {
     let ask = {
         let (chosen, choose) = (chosen.clone(), choose.clone());
-        let names: Vec<Rc<str>> = entries.iter().map(|entry| entry.name.clone()).collect();
+        let here = folder_of(&opened.name);
+        let own = entries.iter().filter(|entry| folder_of(&entry.name) == here);
+        let names: Vec<Rc<str>> = own.map(|entry| entry.name.clone()).collect();
         Callback::from(move |event: SubmitEvent| {
             event.prevent_default();
             let input = event
@@ -357,27 +367,21 @@ fn faults(opened: &Opened) -> Html {
         FileKind::Log { .. } => opened.index.as_ref(),
         _ => opened.log.as_ref(),
     };
-    let own = opened.own.damages.iter().map(|damage| damage.to_string());
     let other = match opened.kind {
-        FileKind::Log { .. } => "its .index",
-        _ => "its .log",
+        FileKind::Log { .. } => "its .index, ",
+        _ => "its .log, ",
     };
-    let all: Vec<String> = own
-        .chain(
-            beside
-                .into_iter()
-                .flat_map(|parts| &parts.damages)
-                .map(|damage| format!("{other}, {damage}")),
-        )
-        .collect();
-    if all.is_empty() {
+    let beside = beside.map_or(&[][..], |parts| &parts.damages);
+    let count = opened.own.damages.len() + beside.len();
+    if count == 0 {
         return html! {};
     }
-    let more = all.len().saturating_sub(FAULTS);
+    let own = opened.own.damages.iter().map(|damage| ("", damage));
+    let all = own.chain(beside.iter().map(|damage| (other, damage)));
     html! {
         <div class="notice error" role="status" data-testid="file-faults">
-            <ul>{ for all.iter().take(FAULTS).map(|text| html! { <li>{ text.clone() }</li> }) }
-                if more > 0 { <li>{ format!("and {more} more") }</li> }
+            <ul>{ for all.take(FAULTS).map(|(place, damage)| html! { <li>{ place }{ damage.to_string() }</li> }) }
+                if count > FAULTS { <li>{ format!("and {} more", count - FAULTS) }</li> }
             </ul>
         </div>
     }
@@ -586,115 +590,4 @@ fn Bytes(props: &BytesProps) -> Html {
             </section>
         </>
     }
-}
-
-impl Real {
-    /// The files of a list, by name.
-    fn of(list: &FileList) -> Real {
-        let path = |file: &File| {
-            let path = js_sys::Reflect::get(file, &"webkitRelativePath".into());
-            let path = path.ok().and_then(|path| path.as_string()).unwrap_or_default();
-            path.split_once('/')
-                .map_or_else(|| file.name(), |(_, inner)| inner.to_owned())
-        };
-        let mut files: Vec<(String, File)> = (0..list.length())
-            .filter_map(|at| list.get(at))
-            .map(|file| (path(&file), file))
-            .collect();
-        crate::sorted::sort_by(&mut files, |(a, _), (b, _)| a.cmp(b));
-        Real {
-            entries: files
-                .iter()
-                .map(|(name, file)| Entry::new(name, file.size() as u64, Stored::Unknown))
-                .collect(),
-            files: files.into_iter().map(|(_, file)| file).collect(),
-        }
-    }
-
-    fn file(&self, name: &str) -> Option<&File> {
-        let at = self.entries.iter().position(|entry| &*entry.name == name)?;
-        self.files.get(at)
-    }
-}
-
-/// A slice of a file.
-async fn slice(file: &File, wanted: Wanted) -> Result<Vec<u8>, String> {
-    let failed = |_| "this file cannot be read any more; open it again".to_owned();
-    let (from, to) = (wanted.position as f64, (wanted.position + wanted.length) as f64);
-    let part = file.slice_with_f64_and_f64(from, to).map_err(failed)?;
-    let buffer = JsFuture::from(part.array_buffer()).await.map_err(failed)?;
-    Ok(js_sys::Uint8Array::new(&buffer).to_vec())
-}
-
-/// Reads a real file, telling from time to time how far it has come; ends when that is not wanted any more.
-async fn read(real: &Real, name: Rc<str>, told: impl Fn(Reading) -> bool) {
-    let reading = |opened| Reading {
-        name: Some(name.clone()),
-        opened,
-        ..Reading::default()
-    };
-    told(reading(None));
-    let opened = open_real(real, &name, |reached| {
-        told(Reading {
-            reached,
-            ..reading(None)
-        })
-    })
-    .await;
-    match opened {
-        Ok(Some(opened)) => told(reading(Some(Ok(Rc::new(opened))))),
-        Ok(None) => false,
-        Err(why) => told(reading(Some(Err(why)))),
-    };
-}
-
-async fn open_real(real: &Real, name: &Rc<str>, told: impl Fn(u64) -> bool) -> Result<Option<Opened>, String> {
-    let kind = kind_of(name)?;
-    let beside = |suffix: &str| format!("{}.{suffix}", name.rsplit_once('.').map_or(&**name, |(stem, _)| stem));
-    let (log, small) = match kind {
-        FileKind::Log { .. } => (name.to_string(), beside("index")),
-        FileKind::OffsetIndex { .. } | FileKind::TimeIndex { .. } => (beside("log"), name.to_string()),
-        _ => (String::new(), name.to_string()),
-    };
-    let batches = match (real.file(&log), kind_of(&log)) {
-        (Some(file), Ok(FileKind::Log { base })) => match walk(file, base, told).await? {
-            Some(found) => Some(found),
-            None => return Ok(None),
-        },
-        _ => None,
-    };
-    let (whole, entries) = match real.file(&small) {
-        Some(file) => {
-            let length = file.size() as u64;
-            if length > MOST_IN_MEMORY {
-                return Err(format!("{small} has {}, too many for a file of its kind", size(length)));
-            }
-            let whole = slice(file, Wanted { position: 0, length }).await?;
-            let parts = parts_of(kind_of(&small)?, &whole, length);
-            (whole, Some(parts))
-        }
-        None => (Vec::new(), None),
-    };
-    Ok(match (kind, batches, entries) {
-        (FileKind::Log { .. }, Some(own), index) => Some(Opened::new(name.clone(), kind, own, None, index)),
-        (_, log, Some(own)) => Some(Opened {
-            whole: whole.into(),
-            ..Opened::new(name.clone(), kind, own, log, None)
-        }),
-        _ => None,
-    })
-}
-
-/// Walks through a real segment, piece by piece.
-async fn walk(file: &File, base: i64, told: impl Fn(u64) -> bool) -> Result<Option<Parts>, String> {
-    let mut walk = LogWalk::new(base, file.size() as u64);
-    let mut pieces = 0_u32;
-    while let Some(wanted) = walk.go() {
-        walk.hold(wanted.position, slice(file, wanted).await?);
-        pieces += 1;
-        if pieces.is_multiple_of(16) && !told(wanted.position) {
-            return Ok(None);
-        }
-    }
-    Ok(Some(walk.found))
 }
