@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use highwater::cluster::input::{Destination, Send, Template};
 use highwater::cluster::{BrokerId, ClientId, Input, Setup, Silent, TopicId, World, step};
 use highwater::history::History;
+use highwater::scenario::{Run, parse};
+use highwater::soak::{Arena, KEEP};
 
 fn main() -> ExitCode {
     let world = settled(2);
@@ -21,13 +23,23 @@ fn main() -> ExitCode {
         (
             "step + clone + fingerprint, 3 brokers, 2 records",
             explored(&world),
-            Duration::from_micros(5),
+            Duration::from_micros(3),
         ),
         ("step, median, 1,000 records", step_median, Duration::from_micros(10)),
         (
             "step, 99th percentile, 1,000 records",
             step_late,
             Duration::from_micros(100),
+        ),
+        (
+            "step, median, 10 brokers, 20 partitions, 10 clients",
+            crowded(),
+            Duration::from_micros(10),
+        ),
+        (
+            "1,000 random schedules of 200 moves, on one core",
+            soaked(1_000),
+            Duration::from_secs(1),
         ),
         (
             "100,000 records of 100 bytes, acks=all, 3 brokers",
@@ -136,6 +148,52 @@ fn stepped(records: u32) -> (Duration, Duration) {
     }
     times.sort_unstable();
     (times[times.len() / 2], times[times.len() * 99 / 100])
+}
+
+/// A step in a cluster of ten brokers where five producers write to twenty partitions that five consumers read.
+fn crowded() -> Duration {
+    let scene = "\
+brokers 10
+topic t partitions=20 replicas=3
+";
+    let producers = (0..5).map(|n| format!("producer p{n} linger.ms=0\n"));
+    let partitions = |n: u32| {
+        (n * 4..n * 4 + 4)
+            .map(|p| format!("t-{p}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let consumers = (0..5).map(|n| format!("consumer c{n} assign={}\n", partitions(n)));
+    let sends = (0..20).map(|n| format!("send p{} t-{n} count=5 every=1ms\n", n % 5));
+    let text: String = [scene.to_owned()]
+        .into_iter()
+        .chain(producers)
+        .chain(consumers)
+        .chain(sends)
+        .collect();
+    let script = parse(text.as_bytes()).expect("it is well formed");
+    let mut run = Run::new(Arc::new(script)).expect("its world begins");
+    run.play(None, |_, _| {});
+    let mut times = Vec::new();
+    while run.world.undecided() > 0 {
+        let begun = Instant::now();
+        step(&mut run.world, Input::Next, &mut Silent).expect("something is pending");
+        times.push(begun.elapsed());
+    }
+    median(times)
+}
+
+/// So many schedules of the strongest setting, of two hundred moves each.
+fn soaked(schedules: u64) -> Duration {
+    let arena = Arena::new(&KEEP[0]).expect("its statements are well formed");
+    let begun = Instant::now();
+    let broken = arena.hunt(0..schedules);
+    assert!(
+        broken.is_none(),
+        "{}",
+        broken.map_or(String::new(), |found| found.to_string())
+    );
+    begun.elapsed()
 }
 
 fn bulk(records: u32) -> Duration {

@@ -13,6 +13,8 @@ pub mod ledger;
 pub mod lesson;
 pub mod log;
 pub mod scenario;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod soak;
 pub mod sorted;
 pub mod ui;
 pub mod wal;

@@ -1,4 +1,4 @@
-//! The command line: `highwater run`, `highwater conform` and `highwater dump`.
+//! The command line: `highwater run`, `highwater conform`, `highwater dump` and `highwater soak`.
 //!
 //! Results go to standard output, faults of files to standard error; the exit status says in one number how it went.
 //! The only floor that reads files and prints.
@@ -7,6 +7,7 @@ pub mod conform;
 pub mod dump;
 mod files;
 pub mod run;
+pub mod soak;
 mod state;
 
 use clap::{Parser, Subcommand};
@@ -52,6 +53,11 @@ enum Command {
     /// when something is damaged; 2 when a file cannot be read.
     #[command(after_help = DUMP_EXAMPLE)]
     Dump(dump::Arguments),
+    /// Plays random schedules of faults and writes in settings that should keep every acknowledged record.
+    ///
+    /// What breaks is shrunk and written down as a scenario. Exit status: 0 when nothing broke, 1 when something did.
+    #[command(after_help = SOAK_EXAMPLE)]
+    Soak(soak::Arguments),
 }
 
 const RUN_EXAMPLE: &str = "\
@@ -90,6 +96,11 @@ Example:
 
   $ highwater dump --explain payments-0";
 
+const SOAK_EXAMPLE: &str = "\
+Example:
+
+  $ highwater soak --minutes 10 --seed 7";
+
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     let (mut out, mut err) = (io::stdout().lock(), io::stderr().lock());
@@ -102,6 +113,7 @@ pub fn main() -> ExitCode {
             let mut out = io::BufWriter::with_capacity(1 << 16, &mut out);
             dump::run(&arguments, &mut out, &mut err).map(|status| status as u8)
         }
+        Command::Soak(arguments) => soak::run(&arguments, &mut out, &mut err).map(|status| status as u8),
         Command::Conform { paths } => conform::run(&paths, &mut out, &mut err).map(|status| status as u8),
     };
     match status {

@@ -10,6 +10,7 @@ mod kafka;
 mod page;
 mod serve;
 mod server;
+mod soak;
 mod test;
 mod tools;
 mod workspace;
@@ -73,6 +74,29 @@ fn command() -> Command {
                 ),
         )
         .subcommand(
+            Command::new("soak")
+                .about(
+                    "Plays random schedules of faults where no acknowledged record may be lost, and prints what breaks",
+                )
+                .after_help("Example:\n  cargo xtask soak --minutes 10")
+                .arg(
+                    Arg::new("minutes")
+                        .long("minutes")
+                        .value_name("N")
+                        .value_parser(value_parser!(u64).range(1..))
+                        .default_value("10")
+                        .help("How long"),
+                )
+                .arg(
+                    Arg::new("seed")
+                        .long("seed")
+                        .value_name("N")
+                        .value_parser(value_parser!(u64))
+                        .default_value("0")
+                        .help("The first seed"),
+                ),
+        )
+        .subcommand(
             Command::new("bench")
                 .about("Measures the engine and the page, and prints a table of the figures and their budgets"),
         )
@@ -95,6 +119,10 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             test::run(&Part::ALL.into_iter().filter(wanted).collect())
         }
         Some(("fuzz", options)) => fuzz::run(*options.get_one::<u64>("seconds").expect("the time has a default")),
+        Some(("soak", options)) => {
+            let number = |name| *options.get_one::<u64>(name).expect("both have a default");
+            soak::run(number("minutes"), number("seed"))
+        }
         Some(("bench", _)) => bench::run(),
         _ => unreachable!("clap lets nothing else through"),
     }
