@@ -74,9 +74,11 @@ pub fn KnobView(props: &KnobProps) -> Html {
             html! { <Field name={name} value={knob.value.to_string()} unit={knob.unit} about={about.clone()} wrong={wrong.is_some()} act={act.clone()}/> }
         }
     };
+    // A long name may be broken behind its dots.
+    let words = name.split_inclusive('.').map(|part| html! { <>{ part }<wbr/></> });
     html! {
         <div class={classes!("knob", knob.changed.then_some("set"))} data-testid={id.clone()}>
-            if knob.control == Control::Text { <label class="name" id={id.clone()} for={format!("{id}-field")}>{ name }</label> } else { <span class="name" id={id.clone()}>{ name }</span> }
+            if knob.control == Control::Text { <label class="name" id={id.clone()} for={format!("{id}-field")}>{ for words }</label> } else { <span class="name" id={id.clone()}>{ for words }</span> }
             { control }
             <div class="about" id={about}>{ knob.about }</div>
             <div class="meta">{ format!("{} · default {} · {}", knob.kind, knob.default, knob.range) }</div>

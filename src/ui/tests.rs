@@ -8,7 +8,7 @@ use crate::ui::page::{Kept, Notice, Page, Place};
 use crate::ui::reading::Given;
 use crate::ui::session::Session;
 use crate::ui::view::panels::{Fault, Tone};
-use crate::ui::view::stage::{Health, Role, Standing, Told, Window};
+use crate::ui::view::stage::{Health, News, Role, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, caption};
 use crate::ui::view::{faults, inspect, knobs, lanes, ledger, rows, wire};
 
@@ -549,4 +549,58 @@ fn what_is_modelled_can_be_read_on_the_page() {
         .iter()
         .filter(|block| matches!(block, crate::lesson::Block::Table(..)));
     assert_eq!(tables.count(), 4);
+}
+
+/// What stands on a lane of one broker: each segment with what the step did to it, the records that changed, the ghosts.
+fn lane(text: &str, step: usize) -> (Vec<String>, Vec<i64>, Vec<i64>) {
+    let session = Session::resumed(text, step).expect("it leads there");
+    assert_eq!(session.step_number(), step);
+    let look = session.look();
+    let window = Window::place(look.first_offset(), look.last_offset(), 12, None);
+    let row = rows::rows(&look, window).remove(0);
+    let segment = |segment: &Segment| {
+        let words = [segment.active.then_some("active"), segment.news.map(News::word)];
+        let words: Vec<&str> = words.into_iter().flatten().collect();
+        format!("{} {}", segment.base, words.join(" ")).trim().to_owned()
+    };
+    let with = |ghost: bool| {
+        let cells = row.cells.iter().filter(|cell| cell.changed);
+        let cells = cells.filter(|cell| matches!(cell.standing, Standing::Ghost(_)) == ghost);
+        cells.map(|cell| cell.offset).collect()
+    };
+    (row.segments.iter().map(segment).collect(), with(false), with(true))
+}
+
+#[test]
+fn a_lane_shows_what_rolls_sinks_goes_and_is_scanned() {
+    let begin = "topic t segment.bytes=216 retention.ms=60000\nproducer app linger.ms=0 batch.size=0\n\
+         send app t count=8 key=k{n} value=v{n}\nrun until acked\nrun for 10s\n";
+    let retained = format!("brokers 1 log.retention.check.interval.ms=60000\n{begin}run for 3m\n");
+    let said = |segments: &[&str]| segments.iter().map(|words| (*words).to_owned()).collect::<Vec<_>>();
+    assert_eq!(lane(&retained, 5), (said(&["0", "3 active new"]), vec![3], vec![]));
+    assert_eq!(
+        lane(&retained, 18),
+        (said(&["0", "3", "6 active"]), vec![0, 1, 2, 3, 4, 5], vec![]),
+        "closed segments are flushed"
+    );
+    let all = (0..8).collect::<Vec<_>>();
+    assert_eq!(lane(&retained, 22), (said(&["8 active new"]), vec![], all));
+    assert_eq!(lane(&retained, 23), (said(&["8 active"]), vec![], vec![]));
+
+    let compacted = "brokers 1 log.cleaner.backoff.ms=86400000\n\
+         topic t cleanup.policy=compact segment.bytes=216 min.cleanable.dirty.ratio=0.1\n\
+         producer app linger.ms=0 batch.size=0\nsend app t key=a value=1\nsend app t key=b value=1\n\
+         send app t key=a value=2\nsend app t key=c value=1\nrun until acked\nrun for 1s\nclean t-0@1\n";
+    let last = Session::resumed(compacted, 9_999).expect("it plays").step_number();
+    assert_eq!(
+        lane(compacted, last),
+        (said(&["0 compacted", "3 active"]), vec![], vec![0])
+    );
+
+    let broken = format!("brokers 1\n{begin}kill 1\nflip t-0@1/6 at=100\nstart 1\n");
+    let last = Session::resumed(&broken, 9_999).expect("it plays").step_number();
+    assert_eq!(
+        lane(&broken, last),
+        (said(&["0 scanned", "3 scanned", "6 active scanned"]), vec![], vec![7])
+    );
 }

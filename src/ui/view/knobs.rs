@@ -159,7 +159,7 @@ fn range(def: &'static Def) -> String {
         (Valid::OneOf(words), _) => words.join(", "),
         (_, Kind::Boolean) => "true or false".to_string(),
         (Valid::AtLeast(least), _) => format!("{least} or more{}", scaled(def, least)),
-        (Valid::Any, _) => "-1 for no limit".to_string(),
+        (Valid::Any, _) if def.default == DefaultValue::Text("-1") => "-1 for no limit".to_string(),
         _ => expected(def),
     }
 }

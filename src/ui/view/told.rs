@@ -407,11 +407,20 @@ fn storage_line(what: &What, names: Names<'_>) -> Option<String> {
             clean,
             leo,
             cut,
+            dropped_bytes,
             ..
-        } => match (clean, cut.len()) {
-            (true, _) => format!("Broker {broker} opens its log: stopped cleanly, nothing to check, log end {leo}."),
-            (false, 0) => format!("Broker {broker} recovers its log: checked, log end {leo}."),
-            (false, lost) => format!("Broker {broker} recovers its log: {lost} records dropped, log end {leo}."),
+        } => match (clean, cut.len(), dropped_bytes) {
+            (true, ..) => format!("Broker {broker} opens its log: stopped cleanly, nothing to check, log end {leo}."),
+            (false, 0, 0) => format!("Broker {broker} scans its log: every batch is sound, log end {leo}."),
+            (false, 0, bytes) => {
+                format!("Broker {broker} scans its log and cuts it at offset {leo}: {bytes} bytes go.")
+            }
+            (false, 1, bytes) => {
+                format!("Broker {broker} scans its log and cuts it at offset {leo}: 1 record, {bytes} bytes.")
+            }
+            (false, lost, bytes) => {
+                format!("Broker {broker} scans its log and cuts it at offset {leo}: {lost} records, {bytes} bytes.")
+            }
         },
         What::Checkpointed { broker } => format!("Broker {broker} writes its checkpoints."),
         What::Damaged { broker, partition } => format!(

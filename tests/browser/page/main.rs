@@ -9,5 +9,6 @@ mod mistakes;
 mod pausing;
 mod progress;
 mod promise;
+mod real_files;
 mod reflow;
 mod views;

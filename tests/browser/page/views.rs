@@ -13,7 +13,7 @@ pub struct Shown {
 }
 
 /// All of them.
-pub const VIEWS: [Shown; 20] = [
+pub const VIEWS: [Shown; 26] = [
     shown("landing", landing),
     shown("landing-lost", landing_lost),
     shown("landing-kept", landing_kept),
@@ -33,6 +33,15 @@ pub const VIEWS: [Shown; 20] = [
     shown("faults-of-one-that-is-down", down),
     shown("events", |page| pressed(page, "tab", "Events")),
     shown("table", |page| pressed(page, "tab", "Table")),
+    shown("files", files),
+    shown("file-looked-up", looked_up),
+    shown("file-index", index),
+    shown("real-file", |page| real_folder(page, "broker-1")),
+    shown("real-file-beside", beside),
+    shown("real-file-damaged", |page| {
+        real(page, "damaged/00000000000000000000.log")?;
+        page.wait_for_text("a torn tail")
+    }),
     shown("past-changed", past_changed),
     shown("lesson-with-mistakes", with_mistakes),
     shown("after-a-crash", after_a_crash),
@@ -105,6 +114,59 @@ pub fn progress(slug: &str, stop: u32) -> String {
 fn pressed(page: &Page, role: &str, name: &str) -> Result<()> {
     landing(page)?;
     page.click(role, name)
+}
+
+/// The folder of a simulated replica, its newest segment open.
+pub fn files(page: &Page) -> Result<()> {
+    pressed(page, "tab", "Files")?;
+    page.wait_until(
+        "the folder is shown",
+        "Boolean(document.querySelector('.tree select') && document.querySelector('.strip .b'))",
+    )
+}
+
+/// A look-up in it, told to its second step.
+fn looked_up(page: &Page) -> Result<()> {
+    files(page)?;
+    page.select("#look-up")?.select()?;
+    page.insert("3")?;
+    page.press("Enter")?;
+    page.click("button", "Next step")?;
+    page.wait_until("it is told", "document.querySelectorAll('.steps li').length === 2")
+}
+
+/// An index beside its log.
+fn index(page: &Page) -> Result<()> {
+    files(page)?;
+    page.eval("document.querySelector('.tree .file[title$=\".timeindex\"]').click()")?;
+    page.wait_for_text("The log beside it")
+}
+
+/// A file of this folder, opened as one of this machine.
+pub fn real(page: &Page, path: &str) -> Result<()> {
+    files(page)?;
+    choose(page, "#real-files", path)
+}
+
+/// The same with a whole folder.
+pub fn real_folder(page: &Page, path: &str) -> Result<()> {
+    files(page)?;
+    choose(page, "#real-folder", path)
+}
+
+fn choose(page: &Page, input: &str, path: &str) -> Result<()> {
+    let path = format!("{}/page/files/{path}", env!("CARGO_MANIFEST_DIR"));
+    page.select(input)?.choose_file(&path)?;
+    page.wait_for_text("Files of this machine")
+}
+
+fn beside(page: &Page) -> Result<()> {
+    real_folder(page, "broker-1")?;
+    page.eval("document.querySelector('[data-testid=beside] button').click()")?;
+    page.wait_until(
+        "they are compared",
+        "Boolean(document.querySelector('.beside tbody tr'))",
+    )
 }
 
 fn stores_crashed(page: &Page) -> Result<()> {
