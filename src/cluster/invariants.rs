@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use crate::cluster::broker::{Leading, ReplicaView};
+use crate::cluster::broker::ReplicaView;
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::world::World;
 use crate::log::{Batch, Log, RecordView};
@@ -117,13 +117,11 @@ fn valid_leader_maximal_isr(world: &World) -> Result<(), String> {
     let image = world.image();
     for (tp, state) in &image.partitions {
         for (broker, replica) in replicas(world, *tp) {
-            let leading = replica
-                .leading()
-                .filter(|_| replica.leads_in() == Some(state.leader_epoch));
-            let Some(waits_for) = leading.map(Leading::maximal_isr) else {
+            if replica.leads_in() != Some(state.leader_epoch) {
                 continue;
-            };
-            if let Some(left_out) = state.isr.iter().find(|member| !waits_for.contains(member)) {
+            }
+            let leader = world.broker(broker);
+            if let Some(left_out) = leader.and_then(|leader| leader.passes_over(*tp, &state.isr, world.now())) {
                 let name = world.partition_name(*tp);
                 return Err(format!(
                     "broker {broker} leads {name} and does not wait for broker {left_out}, which is in its ISR"

@@ -32,7 +32,8 @@ pub struct ProduceResult {
     pub partition: TopicPartition,
     /// What went wrong, if anything did.
     pub error: Option<Errors>,
-    /// Offset of the first record; with an error only after a time-out (the record stands in the log all the same).
+    /// Offset of the first record; with an error too, if that came after the append: the record stands in the log all the
+    /// same.
     pub base_offset: Option<i64>,
     /// Append time, milliseconds, on topics that use it.
     pub log_append_time: Option<i64>,

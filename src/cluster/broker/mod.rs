@@ -46,7 +46,7 @@ use crate::cluster::image::{Image, PartitionImage};
 use crate::cluster::input::{CheckpointFile, Keep, ReportDirectory};
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Settings;
+use crate::cluster::settings::{Micros, Settings};
 use crate::cluster::tracked::Tracked;
 use crate::log::{Errors, LoadArgs, Log, Shutdown};
 
@@ -475,6 +475,17 @@ impl Broker {
     /// Partitions were created and are known to everybody at once.
     pub fn topics_created(&mut self, new: &[(TopicPartition, Arc<PartitionImage>)], cx: &mut Cx<'_>) {
         self.handle(cx, |process, cx| process.learn_partitions(cx, new));
+    }
+
+    /// As leader of a partition, the first of these brokers that its high watermark does not wait for.
+    ///
+    /// It waits for more than the ISR that it knows: news with the partition epoch that it knows already set its ISR back
+    /// to what they say, and a wish that is under way is forgotten; whom it wished to let in has caught up, though, and is
+    /// waited for as such.
+    pub fn passes_over(&self, tp: TopicPartition, isr: &[BrokerId], now: Micros) -> Option<BrokerId> {
+        let process = self.process.as_ref()?;
+        let replica = process.replicas.get(&tp)?;
+        replica.passes_over(isr, now, process.lag, &process.image)
     }
 
     /// Runs the retention check now, on all logs, and removes files whose delay has passed.

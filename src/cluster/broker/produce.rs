@@ -178,23 +178,26 @@ impl Process {
                 continue;
             };
             let tp = part.partition;
-            let Some(replica) = self.replica(tp) else {
-                part.state = PartState::Done(self.failed(tp, Errors::NotLeaderOrFollower));
-                continue;
+            // An error takes nothing back: the answer says where the records were written all the same.
+            let written = succeeded(tp, base, log_append_time);
+            let led = self.replica(tp).and_then(|replica| Some((replica, replica.leading()?)));
+            let result = match led {
+                None => ProduceResult {
+                    base_offset: written.base_offset,
+                    log_append_time,
+                    ..self.failed(tp, Errors::NotLeaderOrFollower)
+                },
+                Some((replica, _)) if replica.log.high_watermark() <= last => continue,
+                Some((_, leading)) => {
+                    let enough = self.scene(cx, tp).min_isr <= leading.maximal_isr().len();
+                    let fails = !enough && cx.holds(Rule::MinIsrAdmission);
+                    ProduceResult {
+                        error: fails.then_some(Errors::NotEnoughReplicasAfterAppend),
+                        ..written
+                    }
+                }
             };
-            let Some(leading) = replica.leading() else {
-                part.state = PartState::Done(self.failed(tp, Errors::NotLeaderOrFollower));
-                continue;
-            };
-            if replica.log.high_watermark() <= last {
-                continue;
-            }
-            let enough = self.scene(cx, tp).min_isr <= leading.maximal_isr().len();
-            part.state = PartState::Done(if enough || !cx.holds(Rule::MinIsrAdmission) {
-                succeeded(tp, base, log_append_time)
-            } else {
-                self.failed(tp, Errors::NotEnoughReplicasAfterAppend)
-            });
+            part.state = PartState::Done(result);
         }
         !delayed.parts.iter().any(ProducePart::is_appended)
     }

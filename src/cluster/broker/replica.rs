@@ -197,18 +197,40 @@ impl Replica {
     /// about to join it. Below the minimum ISR it stands still ([`Replica::is_under_min_isr`]).
     pub(super) fn wanted_high_watermark(&self, scene: &Scene<'_>) -> Option<i64> {
         let leading = self.leading()?;
-        let log_end = self.log.log_end_offset();
-        let isr = leading.maximal_isr();
         let holds_back = |(id, remote): &(&BrokerId, &Remote)| {
-            isr.contains(id)
-                || (remote.is_caught_up(log_end, scene.now, scene.lag) && eligible(**id, remote, scene.image))
+            self.holds_back(leading, **id, remote, scene.now, scene.lag, scene.image)
         };
         let ends = leading
             .remotes
             .iter()
             .filter(holds_back)
             .map(|(_, remote)| remote.log_end);
-        Some(ends.fold(log_end, i64::min))
+        Some(ends.fold(self.log.log_end_offset(), i64::min))
+    }
+
+    /// Whether the high watermark waits for a follower: it is in the maximal ISR, or about to be, having caught up.
+    fn holds_back(
+        &self,
+        leading: &Leading,
+        id: BrokerId,
+        remote: &Remote,
+        now: Micros,
+        lag: Micros,
+        image: &Image,
+    ) -> bool {
+        leading.maximal_isr().contains(&id)
+            || (remote.is_caught_up(self.log.log_end_offset(), now, lag) && eligible(id, remote, image))
+    }
+
+    /// As leader, the first of these brokers that the high watermark does not wait for.
+    pub(super) fn passes_over(&self, among: &[BrokerId], now: Micros, lag: Micros, image: &Image) -> Option<BrokerId> {
+        let leading = self.leading()?;
+        let holds_back = |id| {
+            let remote = leading.remotes.get(&id);
+            remote.is_some_and(|remote| self.holds_back(leading, id, remote, now, lag, image))
+        };
+        let waits = |id| leading.maximal_isr().contains(&id) || holds_back(id);
+        among.iter().copied().find(|&id| !waits(id))
     }
 
     /// Whether the committed ISR is smaller than `min.insync.replicas`.

@@ -303,3 +303,19 @@ fn new_partitions_join_the_joint_fetch() {
     assert_eq!(asked(&rig, more(2)), 0);
     assert_eq!(rig.happened(|what| matches!(what, What::FetchAnswered { .. })), 0);
 }
+
+/// A leader that is deposed while a write waits answers with an error, and says where the records were written all the same.
+#[test]
+fn an_error_after_the_append_says_where_it_was() {
+    let mut rig = Rig::new(2, &[1, 2], &[], &[]);
+    rig.run_to(10 * MS);
+    rig.cut(b(1), b(2));
+    rig.produce(CLIENT, 1, Acks::All, &["m0"]);
+    rig.run_for(5 * MS);
+    rig.elect(2, &[2]);
+    rig.run_for(5 * MS);
+    assert_eq!(rig.answers(), [(Some("NOT_LEADER_OR_FOLLOWER"), Some(0))]);
+    rig.produce(CLIENT, 1, Acks::All, &["m1"]);
+    rig.run_for(5 * MS);
+    assert_eq!(rig.answers().last(), Some(&(Some("NOT_LEADER_OR_FOLLOWER"), None)));
+}

@@ -8,7 +8,7 @@ use crate::cluster::event::{ReadError, What};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::message::{FetchResult, FoundOffset, OffsetSpec};
 use crate::cluster::rules::Rule;
-use crate::log::{Batch, Errors};
+use crate::log::Errors;
 
 use super::Consumer;
 use super::position::{Position, State, Why};
@@ -38,12 +38,16 @@ impl Consumer {
                 self.on_fetch_error(tp, error, result.current_leader, cx);
                 continue;
             }
-            if !result.batches.iter().all(Batch::is_valid) {
+            let mut sound = result.batches;
+            let broken = sound.iter().position(|batch| !batch.is_valid());
+            if broken == Some(0) {
                 self.fail(tp, ReadError::Answered(Errors::CorruptMessage), cx);
                 continue;
             }
-            if !result.batches.is_empty() {
-                reading.buffer(result.batches);
+            // What stands before a broken batch is handed over; the next fetch begins with the broken one.
+            sound.truncate(broken.unwrap_or(usize::MAX));
+            if !sound.is_empty() {
+                reading.buffer(sound);
                 self.arrived.push_back(tp);
                 self.move_to_end(tp);
             }

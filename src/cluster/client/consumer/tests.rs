@@ -223,12 +223,17 @@ fn a_leader_that_is_behind_is_asked_again_after_a_back_off() {
 fn a_batch_with_a_wrong_checksum_is_an_error_of_the_application() {
     let mut bench = begun(1, &[]);
     let (_, correlation, _) = fetch(&mut bench);
-    let mut bytes = batch(0, 1, 0).to_bytes();
+    let mut bytes = batch(1, 1, 0).to_bytes();
     bytes[30] ^= 1;
     let flipped = Batch::parse(&bytes).expect("its framing is whole");
+    let both = vec![batch(0, 1, 0), flipped.clone()];
+    bench.deliver(1, Message::FetchResponse(correlation, vec![result(0, both)]));
+    assert_eq!(errors(&bench), [], "what stands before it is handed over");
+    assert_eq!(bench.client.position(tp(0)), Some(1));
+    let (_, correlation, _) = fetch(&mut bench);
     bench.deliver(1, Message::FetchResponse(correlation, vec![result(0, vec![flipped])]));
     assert_eq!(errors(&bench), [ReadError::Answered(Errors::CorruptMessage)]);
-    assert_eq!(bench.client.position(tp(0)), Some(0));
+    assert_eq!(bench.client.position(tp(0)), Some(1));
 }
 
 #[test]
