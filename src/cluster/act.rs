@@ -87,6 +87,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             Ok(())
         }
         Input::CreatePartitions(topic, count) => create_partitions(doing, topic, count),
+        Input::DeleteTopic(topic) => delete_topic(doing, topic),
         Input::DeleteRecords(tp, offset) => delete_records(doing, tp, offset),
         Input::CheckRetention(broker) => each_up(doing, broker, |broker, cx| broker.check_retention(cx)),
         Input::Checkpoint(broker) => each_up(doing, broker, |broker, cx| broker.checkpoint(cx)),
@@ -391,6 +392,31 @@ fn create_partitions(doing: &mut Doing<'_>, topic: TopicId, count: u32) -> Done 
     Ok(())
 }
 
+/// A topic goes. Brokers learn of it like of any change, clients when a broker refuses them.
+fn delete_topic(doing: &mut Doing<'_>, topic: TopicId) -> Done {
+    partition_exists(doing.world, TopicPartition { topic, partition: 0 })?;
+    if doing.world.settings().offsets_topic == Some(topic) {
+        return Err(Refused::new(
+            format!("{OFFSETS_TOPIC} holds what the groups have committed"),
+            "delete another topic",
+        ));
+    }
+    controller_up(doing.world)?;
+    doing.hear_brokers();
+    let name = Arc::clone(&doing.world.settings().topic(topic).name);
+    let all = doing.world.partitions().into_iter();
+    let partitions = all.filter(|tp| tp.topic == topic).collect();
+    let answer = doing.with_controller(|controller, cx| controller.delete_topic(topic, cx));
+    if answer.is_none() {
+        doing.say(Rule::Act, || What::TopicDeleted {
+            topic: name,
+            partitions,
+        });
+    }
+    doing.answered("delete-topic", answer);
+    Ok(())
+}
+
 fn commit(doing: &mut Doing<'_>, id: ClientId, offsets: &[(TopicPartition, i64)]) -> Done {
     let name = client_name(doing.world, id);
     let grouped = doing
@@ -615,20 +641,13 @@ fn on_replica(
 
 fn hand_over(doing: &mut Doing<'_>, id: ClientId, send: &Send) -> Done {
     client_runs(doing.world, id)?;
-    let topic = match send.to {
-        Destination::Topic(topic) => topic,
-        Destination::Partition(tp) => {
-            partition_exists(doing.world, tp)?;
-            tp.topic
-        }
+    match send.to {
+        Destination::Topic(topic) => partition_exists(doing.world, TopicPartition { topic, partition: 0 })?,
+        Destination::Partition(tp) => partition_exists(doing.world, tp)?,
         Destination::Broker(tp, broker) => {
             broker_exists(doing.world, broker)?;
             partition_exists(doing.world, tp)?;
-            tp.topic
         }
-    };
-    if !doing.world.settings().topics.contains_key(&topic) {
-        return Err(Refused::new("there is no such topic", "create it first"));
     }
     if !doing.world.client(id).is_some_and(Client::is_producer) {
         let name = client_name(doing.world, id);

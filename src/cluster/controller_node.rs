@@ -460,6 +460,12 @@ impl ControllerNode {
         self.publish(outcome, cx).err()
     }
 
+    /// Deletes a topic.
+    pub fn delete_topic(&mut self, topic: TopicId, cx: &mut Cx<'_>) -> Option<Errors> {
+        let outcome = self.controller.delete_topic(topic);
+        self.publish(outcome, cx).err()
+    }
+
     /// Moves a partition to other replicas.
     pub fn reassign(&mut self, at: TopicPartition, replicas: &[BrokerId], cx: &mut Cx<'_>) -> Option<Errors> {
         let outcome = self

@@ -590,6 +590,11 @@ pub enum What {
     // The operator.
     /// A topic was created, with its id's partitions known to everybody.
     TopicCreated { topic: Arc<str>, partitions: u32 },
+    /// A topic was deleted, with these partitions.
+    TopicDeleted {
+        topic: Arc<str>,
+        partitions: Vec<TopicPartition>,
+    },
     /// A config was changed, at once and everywhere; `real` says when a real Kafka would have read it.
     Configured {
         target: String,

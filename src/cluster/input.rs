@@ -192,6 +192,8 @@ pub enum Input {
     Reassign(TopicPartition, Vec<BrokerId>),
     /// Adds partitions to a topic until it has so many.
     CreatePartitions(TopicId, u32),
+    /// Deletes a topic, and with it what groups have committed in it.
+    DeleteTopic(TopicId),
     /// Deletes the records below an offset.
     DeleteRecords(TopicPartition, i64),
     /// Runs the retention check now, on one broker or on all that are up.

@@ -185,7 +185,7 @@ impl World {
         Some(ClientId(at as u16))
     }
 
-    /// The existing topic with this name.
+    /// The topic with this name: the one that exists, or else the last one that did.
     pub fn topic_named(&self, name: &str) -> Option<TopicId> {
         let found = self
             .model

@@ -131,6 +131,11 @@ impl Ledger {
                     self.cut(*broker, *partition, *from, How::PowerLost, event);
                 }
             }
+            What::TopicDeleted { partitions, .. } => {
+                for partition in partitions {
+                    self.take_everywhere(*partition, event);
+                }
+            }
             What::Wiped { broker, lost } => {
                 for (partition, _) in lost {
                     let held = self.holdings.remove(&(*partition, *broker));
@@ -139,6 +144,15 @@ impl Ledger {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A partition was deleted: every copy of its records goes.
+    fn take_everywhere(&mut self, partition: TopicPartition, event: &Arc<Event>) {
+        let held = self.holdings.iter_mut().filter(|((at, _), _)| *at == partition);
+        let gone: Vec<_> = held.map(|((_, broker), held)| (*broker, held.clear())).collect();
+        for (broker, gone) in gone {
+            self.take(broker, partition, gone, How::Deleted, event);
         }
     }
 

@@ -121,6 +121,9 @@ impl Ledger {
 
     /// As [`lost`](Self::lost), by name, in the order of their acknowledgement.
     pub fn lost_records(&self, world: &World, partition: TopicPartition) -> Vec<Tag> {
+        if world.image().partition(partition).is_none() {
+            return Vec::new();
+        }
         let leader = self.leader_replica(world, partition);
         self.acknowledged(partition)
             .filter(|tag| self.is_lost(*tag, partition, leader))

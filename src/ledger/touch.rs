@@ -219,9 +219,11 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
                 .for_each(|node| node_subject(node, &mut f));
             f(Run);
         }
-        What::ControllerState { .. } | What::TopicCreated { .. } | What::Configured { .. } | What::Operator { .. } => {
-            f(Run)
-        }
+        What::ControllerState { .. }
+        | What::TopicCreated { .. }
+        | What::TopicDeleted { .. }
+        | What::Configured { .. }
+        | What::Operator { .. } => f(Run),
     }
 }
 

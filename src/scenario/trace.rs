@@ -784,6 +784,10 @@ impl Describer<'_> {
                 .fact("topic", topic)
                 .fact("partitions", partitions)
                 .done(operator, "creates"),
+            What::TopicDeleted { topic, partitions } => self
+                .fact("topic", topic)
+                .fact("partitions", partitions.len())
+                .done(operator, "deletes"),
             What::Configured {
                 target,
                 name,

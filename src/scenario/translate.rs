@@ -279,6 +279,7 @@ fn operators_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
             one(Input::ResetOffset(group.as_str().into(), partition(at, world)?, to))
         }
         Act::Partitions { topic: name, count } => one(Input::CreatePartitions(topic(name, world)?, *count)),
+        Act::DeleteTopic(name) => one(Input::DeleteTopic(topic(name, world)?)),
         Act::DeleteRecords { partition: at, offset } => one(Input::DeleteRecords(partition(at, world)?, *offset)),
         Act::CheckRetention(brokers) => each_or_all(brokers.as_ref(), world, Input::CheckRetention),
         Act::Checkpoint(brokers) => each_or_all(brokers.as_ref(), world, Input::Checkpoint),

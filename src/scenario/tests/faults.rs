@@ -201,8 +201,8 @@ fn every_fault_of_a_file_is_listed_and_causes_no_others() {
 #[test]
 fn what_this_version_cannot_perform_is_refused_by_name() {
     assert_eq!(
-        faults_of("expect refused delete-topic orders"),
-        "6:16: found 'delete-topic', which is not yet in this version, expected what it can perform\n"
+        faults_of("expect distance app#1 = 1"),
+        "6:8: found 'distance', which is not yet in this version, expected what it can perform\n"
     );
 }
 

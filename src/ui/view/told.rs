@@ -38,7 +38,11 @@ pub fn weight(what: &What) -> u8 {
         What::Refused { .. } | What::Duplicate { .. } => 78,
         What::Damaged { .. } | What::ControllerState { .. } | What::Links { .. } | What::Slowed { .. } => 76,
         What::State { .. } => 74,
-        What::Configured { .. } | What::TopicCreated { .. } | What::Operator { .. } | What::Reassigned { .. } => 72,
+        What::Configured { .. }
+        | What::TopicCreated { .. }
+        | What::TopicDeleted { .. }
+        | What::Operator { .. }
+        | What::Reassigned { .. } => 72,
         What::Read { .. } => 70,
         What::MemberLeft { .. } | What::PollIntervalPassed { .. } => 79,
         What::GenerationFormed { .. } => 77,
@@ -532,6 +536,7 @@ fn world_line(what: &What, names: Names<'_>) -> String {
         }
         What::Slowed { node, factor: 1 } => format!("{} is as fast as before.", names.subject(*node)),
         What::Slowed { node, factor } => format!("{} takes {factor} times as long.", names.subject(*node)),
+        What::TopicDeleted { topic, .. } => format!("Topic {topic} is deleted."),
         What::TopicCreated { topic, partitions } => format!(
             "Topic {topic} is created with {partitions} partition{}.",
             plural(*partitions)

@@ -198,7 +198,7 @@ impl Consumer {
     }
 
     /// The topic of this name that exists, as far as this client knows.
-    fn topic(&self, name: &Arc<str>, cx: &Cx) -> Option<TopicId> {
+    pub(super) fn topic(&self, name: &Arc<str>, cx: &Cx) -> Option<TopicId> {
         let image = self.metadata.image();
         let named = cx.settings.topics.iter().rev().filter(|(_, topic)| topic.name == *name);
         let exists = |id: &TopicId| {

@@ -84,6 +84,14 @@ impl Reading {
         };
     }
 
+    /// The same place in another log of the same name: what was fetched or asked of the old one is dropped.
+    pub(super) fn continued(self) -> Reading {
+        Reading {
+            state: self.state,
+            ..Reading::default()
+        }
+    }
+
     /// Waits before it asks again.
     pub(super) fn back_off(&mut self, wait: Micros, now: Micros) {
         self.asked = false;

@@ -21,6 +21,7 @@ type ByLeader<T> = SortedMap<BrokerId, Vec<(TopicPartition, i32, T)>>;
 impl Consumer {
     /// Takes note of leaders that have changed: a position with an epoch has to be validated with the new one.
     pub(super) fn follow_leaders(&mut self, cx: &Cx) {
+        self.follow_topics(cx);
         let validates = cx.holds(Rule::ConsumerEpoch);
         for (&tp, reading) in &mut self.readings {
             let (State::Fetching(position) | State::Validating(position)) = reading.state else {
@@ -35,6 +36,26 @@ impl Consumer {
                 Some(_) if validates => State::Validating(position),
                 _ => State::Fetching(position),
             });
+        }
+    }
+
+    /// A topic that was deleted and made again is another one of the same name: what was read of the old one goes on in the
+    /// new one, at the offset where it stood.
+    fn follow_topics(&mut self, cx: &Cx) {
+        let gone = |tp: &TopicPartition| self.metadata.image().partition(*tp).is_none();
+        let gone: Vec<TopicPartition> = self.readings.keys().copied().filter(gone).collect();
+        for tp in gone {
+            let again = self.topic(&cx.settings.topic(tp.topic).name, cx);
+            let Some(new) = again.map(|topic| TopicPartition { topic, ..tp }) else {
+                continue;
+            };
+            if self.metadata.image().partition(new).is_some()
+                && let Some(reading) = self.readings.remove(&tp)
+            {
+                self.readings.insert(new, reading.continued());
+                self.order.iter_mut().filter(|at| **at == tp).for_each(|at| *at = new);
+                self.arrived.retain(|at| *at != tp);
+            }
         }
     }
 
