@@ -8,6 +8,7 @@ use crate::cluster::group::Group;
 use crate::cluster::group::record::Entry;
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, TopicPartition};
 use crate::cluster::world::World;
+use crate::sorted::sort_by;
 
 impl World {
     /// The broker that coordinates a group, as the controller has decided.
@@ -28,7 +29,7 @@ impl World {
         let state = self.group(group);
         let members = state.into_iter().flat_map(|state| state.classic.members());
         let mut members: Vec<ClientId> = members.map(|(_, member)| member.client).collect();
-        members.sort_unstable();
+        sort_by(&mut members, Ord::cmp);
         members.dedup();
         members
     }

@@ -1,11 +1,10 @@
 //! The lessons that come with the program.
 //!
 //! What the list of lessons shows is here; the files themselves are data of the program for tests and the command line
-//! only. The page has the landing scene's and fetches the file of a lesson when somebody opens it, so that nobody waits
-//! for what they may never read.
+//! only. The page fetches the file of a lesson when somebody opens it, so that nobody waits for what they may never read.
 
-use super::Lesson;
-use super::fault::Fault;
+#[cfg(not(target_arch = "wasm32"))]
+use super::{Fault, Lesson};
 
 /// A lesson, as the list shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +38,6 @@ macro_rules! library {
     };
 }
 
-/// The file of the landing scene.
-pub const LANDING: &str = include_str!("../../static/lessons/00-kill-the-leader.md");
-
 library! {
     "00-kill-the-leader" 0, "Kill the leader", 3 min, 4 stops;
     "02-the-log" 2, "The log: append, offset, order", 6 min, 7 stops;
@@ -67,7 +63,7 @@ impl Source {
         #[cfg(not(target_arch = "wasm32"))]
         return Some(self.file);
         #[cfg(target_arch = "wasm32")]
-        return (self.slug == LIBRARY[0].slug).then_some(LANDING);
+        return None;
     }
 
     /// The lesson.
@@ -78,14 +74,6 @@ impl Source {
     pub fn lesson(&self) -> Result<Lesson, Vec<Fault>> {
         Lesson::parse(self.file)
     }
-}
-
-/// The landing scene.
-///
-/// # Errors
-/// All mistakes of its file.
-pub fn landing() -> Result<Lesson, Vec<Fault>> {
-    Lesson::parse(LANDING)
 }
 
 /// The lesson of this name.
@@ -118,6 +106,5 @@ mod tests {
         });
         let (listed, found): (String, String) = (listed.collect(), found.collect());
         assert!(listed == found, "the list has to be\n{found}");
-        assert_eq!(LIBRARY[0].text(), Some(LANDING));
     }
 }

@@ -471,7 +471,9 @@ fn every_lesson_ends_with_its_puzzle_and_what_is_otherwise_in_a_real_cluster() {
 #[test]
 fn killing_the_leader_at_any_step_costs_a_payment_with_acks_1_and_none_with_acks_all() {
     for (acks, loses) in [("acks=1", true), ("acks=all", false)] {
-        let text = crate::lesson::library::LANDING
+        let text = crate::lesson::library::LIBRARY[0]
+            .text()
+            .expect("natively every file is at hand")
             .replace("acks=1 linger", &format!("{acks} linger"))
             .replace("count=40", "count=400");
         let lesson = Lesson::parse(&text).expect("it is well-formed");

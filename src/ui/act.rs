@@ -121,6 +121,10 @@ pub enum Act {
     OpenLesson(String, String),
     /// The file of a lesson has come, or why it did not.
     Fetched(Rc<str>, Result<String, String>),
+    /// The second part of the program has come.
+    Arrived,
+    /// It has not; why.
+    Missing(Rc<str>),
     /// Fetches the file of the lesson again that did not come.
     FetchAgain,
     /// Shows another partition: topic and number.
@@ -139,4 +143,14 @@ pub enum Act {
     Restart,
     /// Starts it anew with another value of a knob, at its beginning.
     RestartWith(&'static str, String),
+}
+
+impl Act {
+    /// Whether it is said in the scenario language, and so needs the second part of the program.
+    pub fn needs_later(&self) -> bool {
+        matches!(
+            self,
+            Act::Turn(..) | Act::Fault(..) | Act::Do(_) | Act::OpenLesson(..) | Act::OpenFaults(_)
+        )
+    }
 }

@@ -11,34 +11,31 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent};
 use yew::prelude::*;
 
-use super::act::{Act, Zoom};
+use super::act::{Act, Drawer, Zoom};
 use super::browser::{self, Listening, Settings};
-use super::dialogs::{Dialog, SettingsForm, Sheet, help};
-use super::drawers::Drawers;
-use super::faults::FaultMenu;
+use super::coming::coming;
+use super::dialogs::Dialog;
+use super::drawers::{Drawers, Ledger};
 use super::icons::{brand, icon};
 use super::inspector::InspectorPane;
 use super::keys::{self, Asked};
 use super::knobs::Knobs;
-use super::lessons::{Lessons, broken, coming, fidelity};
+use super::later::views::Views;
+use super::later::{self, Arriving, when_here};
 use super::page::{Notice, OWN, Page, Place, Way};
 use super::panel;
 use super::scene::{Frame, Motion, Scene};
 use super::session::Session;
-use super::stores;
 use super::terms::Words;
 use super::transport::Transport;
 use super::view::panels::thin;
 use super::view::stage::{Stage, Window};
-use super::view::{faults, files, inspect, knobs, lanes, ledger, names, rows, told, wire};
-use crate::cluster::BrokerId;
+use super::view::{inspect, knobs, lanes, ledger, names, rows, told, wire};
 use crate::lesson::Progress;
 use crate::ui::reading::Reading;
 
 /// Columns of the ledger.
 const LEDGER_COLUMNS: usize = 24;
-/// Steps whose events are listed.
-const EVENT_STEPS: usize = 40;
 /// The longest flight, milliseconds.
 const FLIGHT: u32 = 600;
 
@@ -56,7 +53,7 @@ pub fn App() -> Html {
         narrow: browser::matches("(max-width: 640px)"),
     });
 
-    let act = {
+    let perform = {
         let (page, update) = (page.clone(), update.clone());
         use_callback((), move |act: Act, ()| {
             let closes = matches!(act, Act::Close | Act::Fault(..))
@@ -72,6 +69,16 @@ pub fn App() -> Html {
             }
             keep(&page);
             update.force_update();
+        })
+    };
+    let act = {
+        let perform = perform.clone();
+        use_callback((), move |act: Act, ()| {
+            if !act.needs_later() {
+                return perform.emit(act);
+            }
+            let then = perform.clone();
+            when_here(&perform, move || then.emit(act));
         })
     };
 
@@ -91,13 +98,25 @@ pub fn App() -> Html {
             }
         });
     }
+    {
+        let act = act.clone();
+        use_effect_with(page.borrow().waits_to_resume(), move |waits| {
+            if *waits {
+                let arrived = act.reform(|()| Act::Arrived);
+                when_here(&act, move || arrived.emit(()));
+            }
+        });
+    }
     use_keys(act.clone(), dialog.clone(), waits, settings.keys);
     let shown = page.borrow().session.is_some();
     use_width(track.clone(), room.clone(), page.borrow().zoom, shown);
 
     let open = |which: Dialog| {
-        let dialog = dialog.clone();
-        Callback::from(move |_: MouseEvent| dialog.set(Some(which)))
+        let (dialog, act) = (dialog.clone(), act.clone());
+        Callback::from(move |_: MouseEvent| {
+            let dialog = dialog.clone();
+            when_here(&act, move || dialog.set(Some(which)));
+        })
     };
     let close = {
         let dialog = dialog.clone();
@@ -110,13 +129,7 @@ pub fn App() -> Html {
             { header(&state.place, open(Dialog::Settings), open(Dialog::Help)) }
             { body(&state, &act, *room, settings.is_still(), track) }
             if let Some(which) = *dialog {
-                { match which {
-                    Dialog::Help => html! { <Sheet title="Keys" close={close.clone()}>{ help(close) }</Sheet> },
-                    Dialog::Settings => {
-                        let set = { let settings = settings.clone(); Callback::from(move |value| settings.set(value)) };
-                        html! { <Sheet title="Settings" close={close}><SettingsForm settings={*settings} {set}/></Sheet> }
-                    }
-                } }
+                { later(&act, |views| (views.dialog)(which, &settings, close)) }
             }
         </div>
     }
@@ -173,12 +186,14 @@ fn header(place: &Place, settings: Callback<MouseEvent>, help: Callback<MouseEve
 fn body(page: &Page, act: &Callback<Act>, room: Room, still: bool, track: NodeRef) -> Html {
     match (&page.place, &page.session) {
         (Place::Lessons, _) => {
-            html! { <>{ notice(page, act) }<Lessons progress={page.progress.clone()} act={act.clone()}/></> }
+            html! { <>{ notice(page, act) }{ later_page(act, |views| (views.lessons)(page, act)) }</> }
         }
         (Place::Coming { slug, failed }, _) => coming(slug, failed.as_deref(), act),
-        (Place::Fidelity(blocks), _) => fidelity(blocks),
-        (Place::Broken { slug, faults }, _) => broken(slug, faults),
-        (Place::Stores(reading, stores), _) => stores::view::lesson(page, reading, stores, notice(page, act), act),
+        (Place::Fidelity(blocks), _) => later_page(act, |views| (views.fidelity)(blocks)),
+        (Place::Broken { slug, faults }, _) => later_page(act, |views| (views.broken)(slug, faults)),
+        (Place::Stores(reading, stores), _) => later_page(act, |views| {
+            (views.stores)(page, reading, stores, notice(page, act), act)
+        }),
         (Place::Landing(_) | Place::Lesson(_), None) => html! {},
         (Place::Landing(_) | Place::Lesson(_), Some(session)) => cluster(page, session, act, room, still, track),
     }
@@ -256,7 +271,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
             </footer>
             <Live text={spoken} {quiet}/>
             if let Some(broker) = page.menu {
-                <FaultMenu {broker} options={faults::options(&look, BrokerId(broker))} act={act.clone()}/>
+                { later(act, |views| (views.faults)(broker, session, act)) }
             }
         </>
     }
@@ -280,7 +295,9 @@ fn at_rest(reading: Option<&Reading>) -> &'static str {
 fn left(page: &Page, session: &Session, reading: Option<&Reading>, act: &Callback<Act>) -> Html {
     match (&page.place, reading) {
         (Place::Landing(landing), _) => panel::landing(landing, session, page.selected, act),
-        (_, Some(reading)) => panel::lesson(reading, session, page.playing, &page.picked, act),
+        (_, Some(reading)) => later(act, |views| {
+            (views.lesson)(reading, session, page.playing, &page.picked, act)
+        }),
         _ => html! {},
     }
 }
@@ -334,45 +351,33 @@ fn notice(page: &Page, act: &Callback<Act>) -> Html {
 }
 
 fn drawers(page: &Page, session: &Session, stage: &Rc<Stage>, act: &Callback<Act>) -> Html {
-    use super::act::Drawer;
-    let table = match page.drawer {
-        Some(Drawer::Ledger) => ledger::table(&session.look(), LEDGER_COLUMNS),
-        _ => Default::default(),
+    let content = match page.drawer {
+        None => html! {},
+        Some(Drawer::Ledger) => {
+            let table = ledger::table(&session.look(), LEDGER_COLUMNS);
+            html! { <Ledger table={Rc::new(table)} selected={page.selected} act={act.clone()}/> }
+        }
+        Some(drawer) => later(act, |views| (views.drawer)(drawer, page, session, stage)),
     };
-    let events = match page.drawer {
-        Some(Drawer::Events) => events(session),
-        _ => Vec::new(),
-    };
-    let folder = match page.drawer {
-        Some(Drawer::Files) => files::replicas(&session.look(), page.selected),
-        _ => Default::default(),
-    };
-    html! { <Drawers open={page.drawer} ledger={Rc::new(table)} events={Rc::new(events)} folder={Rc::new(folder)} stage={stage.clone()} step={session.step_number()} selected={page.selected} act={act.clone()}/> }
+    html! { <Drawers open={page.drawer} act={act.clone()}>{ content }</Drawers> }
 }
 
-/// The events of the latest steps, the latest first.
-fn events(session: &Session) -> Vec<super::view::panels::EventLine> {
-    use super::view::panels::{Change, EventLine};
-    let look = session.look();
-    let position = session.position();
-    let from = position
-        .saturating_sub(EVENT_STEPS)
-        .max(position - session.step_number());
-    let mut lines = Vec::new();
-    for (at, events) in session.playback().history().events(from, position).into_iter().rev() {
-        for event in events.iter().filter(|event| told::weight(&event.what) > 5) {
-            let change = Change {
-                text: told::line(event, look.names).into(),
-                rule: told::rule(event),
-            };
-            lines.push(EventLine {
-                step: session.number_of(at),
-                at: names::time(event.at).into(),
-                change,
-            });
+/// What the second part of the program draws, or the wait for it.
+fn later(act: &Callback<Act>, draw: impl FnOnce(&Views) -> Html) -> Html {
+    match later::get() {
+        Some(here) => draw(&here.views),
+        None => html! { <Arriving act={act.clone()}/> },
+    }
+}
+
+/// The same where it is the whole page.
+fn later_page(act: &Callback<Act>, draw: impl FnOnce(&Views) -> Html) -> Html {
+    match later::get() {
+        Some(here) => draw(&here.views),
+        None => {
+            html! { <main class="wide" id="main" tabindex="-1"><div class="lessons"><Arriving act={act.clone()}/></div></main> }
         }
     }
-    lines
 }
 
 #[derive(Properties, PartialEq)]

@@ -11,6 +11,7 @@ use web_sys::{EventTarget, Response, Window, js_sys};
 use yew::Callback;
 
 use super::act::Act;
+use super::later;
 
 /// Where progress is kept.
 pub const PROGRESS: &str = "highwater.progress";
@@ -68,25 +69,30 @@ pub fn crashed_run() -> Option<String> {
     js_sys::JSON::stringify(&resume).ok()?.as_string()
 }
 
-/// Fetches the file of a lesson, which stands beside the page, and hands over what came of it.
+/// Fetches the file of a lesson, which stands beside the page, and what is needed to read it; hands over what came of it.
 pub fn fetch_lesson(slug: Rc<str>, act: Callback<Act>) {
+    let coming = window().fetch_with_str(&format!("lessons/{slug}.md"));
     spawn_local(async move {
-        let text = fetched(&format!("lessons/{slug}.md")).await;
-        act.emit(Act::Fetched(slug, text));
+        let text = fetched(coming).await;
+        let here = later::load().await;
+        act.emit(Act::Fetched(slug, here.and(text)));
     });
 }
 
-async fn fetched(path: &str) -> Result<String, String> {
-    let failed = |_| {
-        let online = window().navigator().on_line();
-        let why = if online {
-            "the server could not be reached"
-        } else {
-            "this device is offline"
-        };
-        why.to_string()
+/// Why something of the page's own did not come.
+pub fn not_come() -> String {
+    let online = window().navigator().on_line();
+    let why = if online {
+        "the server could not be reached"
+    } else {
+        "this device is offline"
     };
-    let response = JsFuture::from(window().fetch_with_str(path)).await.map_err(failed)?;
+    why.to_string()
+}
+
+async fn fetched(coming: js_sys::Promise) -> Result<String, String> {
+    let failed = |_| not_come();
+    let response = JsFuture::from(coming).await.map_err(failed)?;
     let response: Response = response.unchecked_into();
     if !response.ok() {
         return Err(format!("the server answered {}", response.status()));

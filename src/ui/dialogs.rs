@@ -16,8 +16,22 @@ pub enum Dialog {
     Settings,
 }
 
+/// A dialog; where the settings are kept; what closes it.
+pub fn dialog(which: Dialog, settings: &UseStateHandle<Settings>, close: Callback<()>) -> Html {
+    match which {
+        Dialog::Help => html! { <Sheet title="Keys" close={close.clone()}>{ help(close) }</Sheet> },
+        Dialog::Settings => {
+            let set = {
+                let settings = settings.clone();
+                Callback::from(move |value| settings.set(value))
+            };
+            html! { <Sheet title="Settings" {close}><SettingsForm settings={**settings} {set}/></Sheet> }
+        }
+    }
+}
+
 #[derive(Properties, PartialEq)]
-pub struct SheetProps {
+struct SheetProps {
     pub title: &'static str,
     pub close: Callback<()>,
     pub children: Html,
@@ -25,7 +39,7 @@ pub struct SheetProps {
 
 /// A dialog over the page; Escape closes it, and the focus returns to where it was.
 #[component]
-pub fn Sheet(props: &SheetProps) -> Html {
+fn Sheet(props: &SheetProps) -> Html {
     let dialog = use_node_ref();
     {
         let dialog = dialog.clone();
@@ -50,7 +64,7 @@ pub fn Sheet(props: &SheetProps) -> Html {
 }
 
 /// The keys and what they do, and the way to what is modelled.
-pub fn help(close: Callback<()>) -> Html {
+fn help(close: Callback<()>) -> Html {
     html! {
         <>
             <dl class="keys">
@@ -70,7 +84,7 @@ pub struct SettingsProps {
 
 /// Theme, motion, single keys.
 #[component]
-pub fn SettingsForm(props: &SettingsProps) -> Html {
+fn SettingsForm(props: &SettingsProps) -> Html {
     let SettingsProps { settings, set } = props;
     let now = *settings;
     html! {

@@ -9,27 +9,22 @@ use yew::prelude::*;
 use crate::ui::act::{Act, Drawer, Subject};
 use crate::ui::files::Files;
 use crate::ui::inspector::rule_note;
-use crate::ui::view::files::Folder;
-use crate::ui::view::panels::{Chip, EventLine, LedgerTable, Tone};
+use crate::ui::page::Page;
+use crate::ui::session::Session;
+use crate::ui::view::panels::{Change, Chip, EventLine, LedgerTable, Tone};
 use crate::ui::view::stage::{BrokerRow, Health, Role, Stage};
+use crate::ui::view::{files, names, told};
+
+/// Steps whose events are listed.
+const EVENT_STEPS: usize = 40;
 
 /// Properties of the drawers.
 #[derive(Properties, PartialEq)]
 pub struct DrawersProps {
     /// Which one is open.
     pub open: Option<Drawer>,
-    /// The ledger.
-    pub ledger: Rc<LedgerTable>,
-    /// The events, the latest first.
-    pub events: Rc<Vec<EventLine>>,
-    /// The cluster.
-    pub stage: Rc<Stage>,
-    /// The replicas' folders.
-    pub folder: Rc<Folder>,
-    /// The step one stands at.
-    pub step: usize,
-    /// What is inspected.
-    pub selected: Option<Subject>,
+    /// What lies in it.
+    pub children: Html,
     /// Where acts go.
     pub act: Callback<Act>,
 }
@@ -57,12 +52,7 @@ pub fn Drawers(props: &DrawersProps) -> Html {
             </div>
             if let Some(drawer) = props.open {
                 <div class={classes!("drawer", (drawer == Drawer::Files).then_some("tall"))} id="drawer" role="tabpanel" tabindex="0" aria-label={tabs.iter().find(|(other, _)| *other == drawer).map_or("", |(_, name)| *name)}>
-                    { match drawer {
-                        Drawer::Ledger => html! { <Ledger table={props.ledger.clone()} selected={props.selected} act={props.act.clone()}/> },
-                        Drawer::Events => html! { <Events events={props.events.clone()} step={props.step}/> },
-                        Drawer::Table => html! { <ClusterTable stage={props.stage.clone()}/> },
-                        Drawer::Files => html! { <Files folder={props.folder.clone()}/> },
-                    } }
+                    { props.children.clone() }
                 </div>
             }
         </div>
@@ -86,16 +76,32 @@ fn move_between_tabs(event: KeyboardEvent) {
     }
 }
 
+/// What lies in the drawers that the landing does not open.
+pub fn content(drawer: Drawer, page: &Page, session: &Session, stage: &Rc<Stage>) -> Html {
+    match drawer {
+        Drawer::Ledger => html! {},
+        Drawer::Events => html! { <Events events={Rc::new(latest(session))} step={session.step_number()}/> },
+        Drawer::Table => html! { <ClusterTable stage={stage.clone()}/> },
+        Drawer::Files => {
+            html! { <Files folder={Rc::new(files::replicas(&session.look(), page.selected))}/> }
+        }
+    }
+}
+
+/// Properties of the ledger.
 #[derive(Properties, PartialEq)]
-struct LedgerProps {
-    table: Rc<LedgerTable>,
-    selected: Option<Subject>,
-    act: Callback<Act>,
+pub struct LedgerProps {
+    /// Each record a column.
+    pub table: Rc<LedgerTable>,
+    /// What is inspected.
+    pub selected: Option<Subject>,
+    /// Where acts go.
+    pub act: Callback<Act>,
 }
 
 /// Each record a column: what its application was told, where its copies are, what is true.
 #[component]
-fn Ledger(props: &LedgerProps) -> Html {
+pub fn Ledger(props: &LedgerProps) -> Html {
     let table = &props.table;
     let node = use_node_ref();
     {
@@ -178,6 +184,30 @@ fn glyph(chip: &Chip) -> &'static str {
         Tone::Bad => "✕ ",
         _ => "",
     }
+}
+
+/// The events of the latest steps, the latest first.
+fn latest(session: &Session) -> Vec<EventLine> {
+    let look = session.look();
+    let position = session.position();
+    let from = position
+        .saturating_sub(EVENT_STEPS)
+        .max(position - session.step_number());
+    let mut lines = Vec::new();
+    for (at, events) in session.playback().history().events(from, position).into_iter().rev() {
+        for event in events.iter().filter(|event| told::weight(&event.what) > 5) {
+            let change = Change {
+                text: told::line(event, look.names).into(),
+                rule: told::rule(event),
+            };
+            lines.push(EventLine {
+                step: session.number_of(at),
+                at: names::time(event.at).into(),
+                change,
+            });
+        }
+    }
+    lines
 }
 
 #[derive(Properties, PartialEq)]

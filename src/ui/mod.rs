@@ -4,6 +4,8 @@
 //! The page never recomputes protocol: it draws the world and animates the events of a step.
 
 pub mod act;
+pub mod landing;
+pub mod later;
 pub mod page;
 pub mod reading;
 pub mod session;
@@ -17,6 +19,8 @@ mod tests;
 pub mod app;
 #[cfg(target_arch = "wasm32")]
 mod browser;
+#[cfg(target_arch = "wasm32")]
+mod coming;
 #[cfg(target_arch = "wasm32")]
 mod dialogs;
 #[cfg(target_arch = "wasm32")]

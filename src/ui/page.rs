@@ -12,13 +12,14 @@ use crate::cluster::{BrokerId, TopicId, TopicPartition};
 use crate::history::CutNotice;
 use crate::lesson::compile::{self, is_act};
 use crate::lesson::library::{self, LIBRARY};
-use crate::lesson::markdown;
 use crate::lesson::{Answered, Block, Fault as LessonFault, Lesson, Progress};
+use crate::scenario::ast::{self, Brokers, Process, Statement};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
+use crate::ui::later;
 use crate::ui::reading::{Given, Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
-use crate::ui::stores::{StoreSession, play};
+use crate::ui::stores::StoreSession;
 use crate::ui::view::{faults, knobs};
 
 /// Where one is.
@@ -209,7 +210,7 @@ impl Page {
         match text {
             Ok(text) if fetched == FIDELITY => {
                 let mut faults = Vec::new();
-                let blocks = markdown::prose(&text, 1, &mut faults);
+                let blocks = later::get().map_or_else(Vec::new, |later| (later.prose)(&text, 1, &mut faults));
                 self.place = match faults.is_empty() {
                     true => Place::Fidelity(Rc::new(blocks)),
                     false => Place::Broken {
@@ -248,10 +249,7 @@ impl Page {
     }
 
     fn land(&mut self, changes: Vec<(String, String)>) {
-        let begun = library::landing().and_then(|lesson| {
-            Session::landing(&lesson, &changes).map_err(|why| vec![LessonFault::new(0, why, "correct the scene")])
-        });
-        match begun {
+        match Session::landing(&changes) {
             Ok(session) => {
                 self.session = Some(session);
                 self.place = Place::Landing(Landing {
@@ -261,10 +259,10 @@ impl Page {
                 });
                 self.playing = true;
             }
-            Err(faults) => {
+            Err(why) => {
                 self.place = Place::Broken {
                     slug: LIBRARY[0].slug.into(),
-                    faults: Rc::new(faults),
+                    faults: Rc::new(vec![LessonFault::new(0, why, "correct the scene")]),
                 }
             }
         }
@@ -275,7 +273,7 @@ impl Page {
     pub fn open(&mut self, slug: &str, text: &str) {
         let kept = self.progress.lesson(slug);
         let stop = Some(kept.stop as usize).filter(|stop| *stop > 0 && !kept.finished);
-        self.place = Lesson::parse(text)
+        self.place = read(text)
             .and_then(|lesson| self.begun(Rc::new(lesson), slug, stop))
             .unwrap_or_else(|faults| Place::Broken {
                 slug: slug.into(),
@@ -288,7 +286,8 @@ impl Page {
     /// A lesson at one of its stops, or at its beginning.
     fn begun(&mut self, lesson: Rc<Lesson>, slug: &str, stop: Option<usize>) -> Result<Place, Vec<LessonFault>> {
         if lesson.runs.iter().any(|run| matches!(run, compile::Run::Stores(_))) {
-            let (reading, session) = play::begin(lesson, slug, stop)?;
+            let (reading, session) =
+                later::get().map_or_else(missing, |later| (later.begin_stores)(lesson, slug, stop))?;
             return Ok(Place::Stores(Box::new(reading), Box::new(session)));
         }
         let begun = match stop {
@@ -331,8 +330,8 @@ impl Page {
 
     /// One step on.
     fn step_on(&mut self) {
-        if matches!(self.place, Place::Stores(..)) {
-            return self.step_stores();
+        if let (Place::Stores(..), Some(later)) = (&self.place, later::get()) {
+            return (later.step_stores)(self);
         }
         let Some(session) = &mut self.session else { return };
         let target = match &self.place {
@@ -414,7 +413,12 @@ impl Page {
     pub fn perform(&mut self, act: Act) {
         match act {
             Act::OpenLesson(..) | Act::Pick(_) => {}
-            act if matches!(self.place, Place::Stores(..)) => return self.perform_on_stores(act),
+            act if matches!(self.place, Place::Stores(..)) => {
+                if let Some(later) = later::get() {
+                    (later.perform_on_stores)(self, act);
+                }
+                return;
+            }
             _ => {}
         }
         match act {
@@ -422,8 +426,8 @@ impl Page {
             Act::Pause => self.playing = false,
             Act::Go(go) => self.go(go),
             Act::Speed(speed) => self.speed = speed,
-            Act::Produce => match self.session.as_ref().and_then(Session::produce_text) {
-                Some(text) => self.do_text(&text),
+            Act::Produce => match self.session.as_ref().and_then(Session::produce_one) {
+                Some(statement) => self.perform_statement(statement),
                 None => self.refuse("no producer runs"),
             },
             Act::Fault(broker, fault) => {
@@ -463,6 +467,8 @@ impl Page {
                 self.open(&name, &text);
             }
             Act::Fetched(slug, text) => self.fetched(&slug, text),
+            Act::Arrived => self.go_on_from_crash(),
+            Act::Missing(why) => self.refuse(&format!("this part of the page did not come: {why}; try it again")),
             Act::FetchAgain => {
                 if let Place::Coming { failed, .. } = &mut self.place {
                     *failed = None;
@@ -563,7 +569,10 @@ impl Page {
     fn kill_leader(&mut self) {
         let leader = self.session.as_ref().and_then(Session::leader);
         match leader {
-            Some(BrokerId(id)) => self.act_on(|session| session.act(&format!("kill {id}"))),
+            Some(BrokerId(id)) => {
+                let kill = Statement::Act(ast::Act::Kill(Process::Brokers(Brokers::List(vec![id]))));
+                self.act_on(|session| session.perform(kill));
+            }
             None => self.refuse("nobody leads at this moment; wait for the election, or start a broker"),
         }
     }
@@ -596,14 +605,26 @@ impl Page {
         }
     }
 
-    /// Why a puzzle that is being solved does not allow an act.
+    /// Does what a statement says, as far as a puzzle allows it.
+    fn perform_statement(&mut self, statement: Statement) {
+        match self.forbids(&statement) {
+            Some(why) => self.refuse(&why),
+            None => self.act_on(|session| session.perform(statement)),
+        }
+    }
+
+    /// Why a puzzle that is being solved does not allow what a line says.
     fn forbidden(&self, text: &str) -> Option<String> {
+        let statement = self.session.as_ref()?.parse(text).ok()?;
+        self.forbids(&statement)
+    }
+
+    fn forbids(&self, statement: &Statement) -> Option<String> {
         let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
             return None;
         };
         let puzzle = reading.puzzle(session)?;
-        let statement = session.parse(text).ok()?;
-        let allowed = !is_act(&statement) || puzzle.allows(&statement.to_string());
+        let allowed = !is_act(statement) || puzzle.allows(&statement.to_string());
         (!allowed).then(|| format!("not in this puzzle; allowed are: {}", puzzle.allow.join(", ")))
     }
 
@@ -712,7 +733,7 @@ impl Page {
 
     /// The run as it stands, for the case that the engine stops.
     pub fn kept(&self) -> Option<Kept> {
-        let session = self.session.as_ref()?;
+        let session = self.session.as_ref().filter(|_| self.kept.is_none())?;
         Some(Kept {
             scenario: session.scenario(),
             step: session.step_number(),
@@ -731,6 +752,11 @@ impl Page {
     /// Goes on from a run that was kept before the engine stopped; where its lesson is not there yet, as soon as it is.
     /// A text that does not lead there is told.
     pub fn resume(&mut self, kept: Kept) {
+        if later::get().is_none() {
+            self.playing = false;
+            self.kept = Some(kept);
+            return;
+        }
         let session = match &mut self.place {
             Place::Lesson(reading) => match reading.retrace(&kept.scenario, kept.position, kept.stops) {
                 Some(session) => Ok(session),
@@ -761,10 +787,29 @@ impl Page {
         }
     }
 
+    /// Whether a run of the landing is to be gone on with as soon as the second part of the program is there.
+    pub fn waits_to_resume(&self) -> bool {
+        self.kept.is_some() && matches!(self.place, Place::Landing(_))
+    }
+
+    fn go_on_from_crash(&mut self) {
+        if let Some(kept) = self.kept.take_if(|_| matches!(self.place, Place::Landing(_))) {
+            self.resume(kept);
+        }
+    }
+
     /// Says that a run that was kept cannot be gone on with.
     pub fn cannot_resume(&mut self, why: &str) {
         self.refuse(&format!("the run before the crash cannot be replayed: {why}"));
     }
+}
+
+fn read(text: &str) -> Result<Lesson, Vec<LessonFault>> {
+    later::get().map_or_else(missing, |later| (later.lesson)(text))
+}
+
+fn missing<T>() -> Result<T, Vec<LessonFault>> {
+    Err(vec![LessonFault::new(0, later::MISSING, "open it again")])
 }
 
 /// A lesson has come to a stop: what it settles, and how far somebody has come.

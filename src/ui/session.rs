@@ -8,16 +8,14 @@ use std::rc::Rc;
 
 use crate::cluster::{BrokerId, TopicPartition, World};
 use crate::history::{CutNotice, Mark, Playback, Stepped};
-use crate::lesson::{Lesson, Moment};
-use crate::scenario::ast::{Act, Script, Statement};
-use crate::scenario::{Names, parse, parse_statement};
+use crate::lesson::Moment;
+use crate::scenario::Names;
+use crate::scenario::ast::{Act, Destination, Script, Sending, Statement};
 use crate::ui::view::knobs;
 use crate::ui::view::look::Look;
 use crate::ui::view::panels::{Mark as Drawn, MarkKind};
 use crate::ui::view::wire::{Head, heads};
-
-/// How long the landing's shop goes on selling: as good as for ever.
-const LANDING_RECORDS: u64 = 400;
+use crate::ui::{landing, later};
 
 /// What a step came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,35 +80,8 @@ impl Session {
     ///
     /// # Errors
     /// Why it cannot begin.
-    pub fn landing(lesson: &Lesson, changes: &[(String, String)]) -> Result<Session, String> {
-        let mut script = lesson.script(0);
-        let first = lesson.stops.first().map_or(script.lines.len(), |stop| stop.done);
-        script.lines.truncate(first);
-        for line in &mut script.lines {
-            match &mut line.statement {
-                Statement::Act(Act::Send(send)) if send.every.is_some() => send.count = Some(LANDING_RECORDS),
-                Statement::Producer { configs, .. } => {
-                    for (name, value) in changes.iter().filter(|(name, _)| knobs::is_producers(name)) {
-                        configs.retain(|setting| setting.name != *name);
-                        configs.push(crate::scenario::ast::Setting {
-                            name: name.clone(),
-                            value: value.clone(),
-                        });
-                    }
-                }
-                Statement::Topic { configs, .. } => {
-                    for (name, value) in changes.iter().filter(|(name, _)| knobs::is_topics(name)) {
-                        configs.retain(|setting| setting.name != *name);
-                        configs.push(crate::scenario::ast::Setting {
-                            name: name.clone(),
-                            value: value.clone(),
-                        });
-                    }
-                }
-                _ => {}
-            }
-        }
-        let mut session = Session::new(script)?;
+    pub fn landing(changes: &[(String, String)]) -> Result<Session, String> {
+        let mut session = Session::new(landing::script(changes))?;
         match session.playback.play_to(usize::MAX) {
             Stepped::Stopped(line, stop) => Err(format!("line {line}: {stop}")),
             Stepped::Moved | Stepped::AtRest => Ok(session),
@@ -122,7 +93,8 @@ impl Session {
     /// # Errors
     /// Why the text does not lead there.
     pub fn resumed(text: &str, step: usize) -> Result<Session, String> {
-        let script = parse(text.as_bytes())
+        let later = later::get().ok_or(later::MISSING)?;
+        let script = (later.script)(text.as_bytes())
             .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
         let mut session = Session::new(script)?;
         if let Stepped::Stopped(line, stop) = session.playback.play_to(usize::MAX) {
@@ -305,7 +277,14 @@ impl Session {
     /// # Errors
     /// Why it cannot be done; nothing has changed then.
     pub fn act(&mut self, text: &str) -> Result<Option<CutNotice>, String> {
-        let statement = self.parse(text)?;
+        self.perform(self.parse(text)?)
+    }
+
+    /// Does something.
+    ///
+    /// # Errors
+    /// Why it cannot be done; nothing has changed then.
+    pub fn perform(&mut self, statement: Statement) -> Result<Option<CutNotice>, String> {
         self.written.take();
         let before = heads(&self.look());
         if is_time(&statement) {
@@ -336,7 +315,8 @@ impl Session {
         for statement in self.playback.own_acts() {
             names.declare(statement);
         }
-        parse_statement(text, &names).map_err(|fault| words_of(&fault))
+        let later = later::get().ok_or(later::MISSING)?;
+        (later.statement)(text, &names).map_err(|fault| words_of(&fault))
     }
 
     /// Who leads the partition in view, if somebody does whose process runs.
@@ -362,8 +342,8 @@ impl Session {
         Ok(cut)
     }
 
-    /// One record of the first producer that runs, as a line of the scenario language.
-    pub fn produce_text(&self) -> Option<String> {
+    /// One record of the first producer that runs.
+    pub fn produce_one(&self) -> Option<Statement> {
         let look = self.look();
         let mut running = look
             .world
@@ -371,7 +351,17 @@ impl Session {
             .filter(|(_, client)| client.is_producer() && client.is_running());
         let (id, _) = running.next()?;
         let topic = look.world.settings().topics.get(&self.partition.topic)?;
-        Some(format!("send {} {}", look.names.client(id), topic.name))
+        Some(Statement::Act(Act::Send(Sending {
+            producer: look.names.client(id).to_string(),
+            to: Destination::Topic(topic.name.to_string()),
+            key: None,
+            value: None,
+            timestamp: None,
+            headers: Vec::new(),
+            count: None,
+            every: None,
+            broker: None,
+        })))
     }
 
     /// Whether there is a producer that could send.

@@ -98,7 +98,8 @@ impl Dist<'_> {
             }
             ("link", Some("rust")) => {
                 let wasm = self.write_hashed("highwater", "_bg.wasm", &program.wasm)?;
-                let script = self.write_hashed("highwater", ".js", &program.script)?;
+                let script = self.script(program)?;
+                let script = self.write_hashed("highwater", ".js", &script)?;
                 // The links that static/boot.js starts the page from. Trunk.toml writes the same two.
                 format!(
                     "  <link rel=\"modulepreload\" id=\"highwater-js\" href=\"./{script}\">\n  \
@@ -107,6 +108,17 @@ impl Dist<'_> {
             }
             (name, rel) => bail!("`cargo xtask` does not know <{name} data-trunk rel={rel:?}>"),
         })
+    }
+
+    /// The script, which names the parts that it fetches later by their content.
+    fn script(&mut self, program: &Program) -> Result<Vec<u8>> {
+        let mut script = String::from_utf8(program.script.clone()).context("the script is not text")?;
+        for (name, bytes) in &program.later {
+            let stem = name.trim_end_matches(".wasm");
+            let hashed = self.write_hashed(stem, ".wasm", bytes)?;
+            script = script.replace(name.as_str(), &hashed);
+        }
+        Ok(script.into_bytes())
     }
 
     fn hashed(&mut self, path: &str) -> Result<String> {

@@ -11,6 +11,7 @@ mod page;
 mod serve;
 mod server;
 mod soak;
+mod split;
 mod test;
 mod tools;
 mod workspace;

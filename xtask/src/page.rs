@@ -1,4 +1,5 @@
-//! Builds the page's program: cargo, then `wasm-bindgen` as a library, then `wasm-opt` where it is on the path.
+//! Builds the page's program: cargo, then the split in two, then `wasm-bindgen` as a library, then `wasm-opt` where it is
+//! on the path.
 //!
 //! The library spares the newcomer four minutes of `cargo install wasm-bindgen-cli`.
 
@@ -8,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use wasm_bindgen_cli_support::Bindgen;
 
+use crate::split;
 use crate::workspace::{self, Workspace, step};
 
 /// The browser, as Rust calls it.
@@ -38,6 +40,8 @@ pub struct Program {
     pub script: Vec<u8>,
     /// The engine.
     pub wasm: Vec<u8>,
+    /// The parts that the script fetches later, by the names that it knows them by.
+    pub later: Vec<(String, Vec<u8>)>,
 }
 
 /// Builds the program. Says what it does meanwhile.
@@ -49,17 +53,12 @@ pub fn build(workspace: &Workspace, kind: Kind) -> Result<Program> {
         Kind::Dev => "Building the page, quickly",
     };
     step(what, || {
-        let profile = kind.profile();
-        workspace::run(&mut workspace.cargo(&[
-            "build",
-            "--locked",
-            "--target",
-            TARGET,
-            "--profile",
-            profile,
-            "--bin",
-            "highwater",
-        ]))
+        let common = ["rustc", "--locked", "--target", TARGET, "--bin", "highwater"];
+        let own: &[&str] = match kind {
+            Kind::Page => &["--profile", "page", "--features", "split", "--", split::LINK],
+            Kind::Dev => &["--profile", "page-dev"],
+        };
+        workspace::run(&mut workspace.cargo(&[&common[..], own].concat()))
     })?;
     let built = workspace
         .target
@@ -72,15 +71,25 @@ pub fn build(workspace: &Workspace, kind: Kind) -> Result<Program> {
     let stamp = bound.join("stamp");
     let made_from = stamp_of(&built)?;
     if !std::fs::read_to_string(&stamp).is_ok_and(|held| held == made_from) {
-        step("Binding it for the browser", || bind(&built, &bound, kind))?;
+        std::fs::create_dir_all(&bound).with_context(|| format!("cannot make {}", bound.display()))?;
+        let main = match kind {
+            Kind::Page => step("Splitting it in two", || split::split(&built, &bound))?,
+            Kind::Dev => built.clone(),
+        };
+        step("Binding it for the browser", || bind(&main, &bound, kind))?;
         if kind == Kind::Page {
+            split::join_scripts(&bound)?;
             optimise(&wasm)?;
         }
         std::fs::write(&stamp, made_from).with_context(|| format!("cannot write {}", stamp.display()))?;
     }
     Ok(Program {
-        script: read(&bound.join("highwater.js"))?,
+        script: read(&bound.join(split::SCRIPT))?,
         wasm: read(&wasm)?,
+        later: match kind {
+            Kind::Page => split::later(&bound)?,
+            Kind::Dev => Vec::new(),
+        },
     })
 }
 
@@ -98,7 +107,7 @@ fn wasm_opt() -> Option<String> {
     workspace::ask(Command::new("wasm-opt").arg("--version"))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
+pub fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
@@ -156,6 +165,8 @@ fn bind(wasm: &Path, folder: &Path, kind: Kind) -> Result<()> {
         .omit_default_module_path(true)
         .debug(kind == Kind::Dev)
         .keep_debug(kind == Kind::Dev)
+        // The second part asks the first for its memory and its functions by these names.
+        .keep_lld_exports(kind == Kind::Page)
         .remove_name_section(kind == Kind::Page)
         .remove_producers_section(kind == Kind::Page)
         .generate(folder)

@@ -5,6 +5,7 @@
 //! Deliberately absent: buckets of eight and more entries, which Java turns into trees. Mirrors `java.util.HashMap`.
 
 use crate::cluster::assignor::Slot;
+use crate::sorted::sort_by;
 
 /// `String.hashCode`.
 fn string_hash(text: &str) -> u32 {
@@ -32,7 +33,7 @@ fn bucket(hash: u32, entries: usize) -> u32 {
 pub fn of_texts<'a>(keys: impl ExactSizeIterator<Item = &'a str>) -> Vec<usize> {
     let entries = keys.len();
     let mut order: Vec<(u32, usize)> = keys.map(|key| bucket(string_hash(key), entries)).zip(0..).collect();
-    order.sort_unstable();
+    sort_by(&mut order, Ord::cmp);
     order.into_iter().map(|(_, at)| at).collect()
 }
 

@@ -22,7 +22,7 @@ mod uniform_general;
 #[cfg(test)]
 mod tests;
 
-use crate::sorted::{SortedMap, SortedSet};
+use crate::sorted::{SortedMap, SortedSet, sort_by};
 use std::sync::Arc;
 
 /// A partition of a topic, in the order of names and numbers.
@@ -123,10 +123,11 @@ impl Group {
     /// The members in the order of assignors that ignore ownership: static ones by instance id, then the others by id.
     fn members_in_order(&self) -> Vec<&Member> {
         let mut members: Vec<&Member> = self.members.iter().collect();
-        members.sort_by_key(|member| match &member.instance {
+        let key = |member: &Member| match &member.instance {
             Some(instance) => (0, Arc::clone(instance)),
             None => (1, Arc::clone(&member.id)),
-        });
+        };
+        sort_by(&mut members, |a, b| key(a).cmp(&key(b)));
         members
     }
 

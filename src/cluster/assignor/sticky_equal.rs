@@ -7,7 +7,7 @@
 
 use crate::cluster::assignor::sticky::{Distribution, Owned};
 use crate::cluster::assignor::{Group, Slot, java_order, slots};
-use crate::sorted::{SortedMap, SortedSet};
+use crate::sorted::{SortedMap, SortedSet, sort_by};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -30,11 +30,9 @@ pub(super) fn assign(group: &Group, topics: &SortedMap<Arc<str>, u32>, owned: Ow
         builder.keep(place, &owned.by_member[place]);
     }
     let kept: SortedSet<Slot> = builder.result.by_member.iter().flatten().cloned().collect();
-    builder.below_min.sort_by_key(|&place| &group.members[place].id);
-    builder
-        .exactly_min
-        .make_contiguous()
-        .sort_by_key(|&place| &group.members[place].id);
+    let by_id = |a: &usize, b: &usize| group.members[*a].id.cmp(&group.members[*b].id);
+    sort_by(&mut builder.below_min, by_id);
+    sort_by(builder.exactly_min.make_contiguous(), by_id);
     builder.hand_out(slots(topics).filter(|slot| !kept.contains(slot)));
     builder.result
 }
@@ -64,7 +62,7 @@ impl Builder {
             .filter(|slot| !self.contested.contains(slot))
             .cloned()
             .collect();
-        owned.sort_by(|a, b| (a.partition, &a.topic).cmp(&(b.partition, &b.topic)));
+        sort_by(&mut owned, |a, b| (a.partition, &a.topic).cmp(&(b.partition, &b.topic)));
         if owned.len() < self.min_quota {
             self.result.by_member[place] = owned;
             self.below_min.push(place);

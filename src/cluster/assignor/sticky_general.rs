@@ -8,7 +8,7 @@
 
 use crate::cluster::assignor::sticky::{Distribution, Owned};
 use crate::cluster::assignor::{Group, Slot, java_order, slots_of};
-use crate::sorted::{SortedMap, SortedSet};
+use crate::sorted::{SortedMap, SortedSet, sort_by};
 use std::sync::Arc;
 
 pub(super) fn assign(group: &Group, topics: &SortedMap<Arc<str>, u32>, owned: Owned) -> Distribution {
@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|(topic, &count)| (self.subscribers[topic].len(), topic, count))
             .collect();
-        topics.sort_unstable();
+        sort_by(&mut topics, Ord::cmp);
         topics
             .into_iter()
             .flat_map(|(_, topic, count)| slots_of(topic, count))

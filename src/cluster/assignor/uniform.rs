@@ -8,7 +8,7 @@
 //! Mirrors `UniformHomogeneousAssignmentBuilder`.
 
 use crate::cluster::assignor::{Assignment, Group, Slot, slots};
-use crate::sorted::SortedSet;
+use crate::sorted::{SortedSet, sort_by};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) fn assign(group: &Group) -> Assignment {
     let topics = group.subscribed_topics();
     let members = group.members_in_map_order();
     let mut all: Vec<Slot> = slots(&topics).collect();
-    all.sort_by(last_topic_first);
+    sort_by(&mut all, last_topic_first);
     let owned_before: SortedSet<&Slot> = members.iter().flat_map(|member| &member.owned).collect();
     let mut unassigned: Vec<Slot> = all
         .iter()
@@ -35,7 +35,7 @@ pub(super) fn assign(group: &Group) -> Assignment {
             .filter(|slot| topics.contains_key(&slot.topic))
             .cloned()
             .collect();
-        kept.sort_by(last_topic_first);
+        sort_by(&mut kept, last_topic_first);
         unassigned.extend(kept.split_off(kept.len().min(minimum + extra)));
         // One that does not need the extra partition leaves it to those behind, if there are enough of them.
         if kept.len() < minimum + extra && members.len() - place > extras {

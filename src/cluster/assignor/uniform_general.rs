@@ -9,7 +9,7 @@
 //! there and by name here. Mirrors `UniformHeterogeneousAssignmentBuilder`.
 
 use crate::cluster::assignor::{Assignment, Group, Member, slots_of};
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, sort_by};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        topics.sort_by(compare_topics);
+        sort_by(&mut topics, compare_topics);
         Builder { members, loads, topics }
     }
 
@@ -176,7 +176,7 @@ struct Scale {
 impl Scale {
     fn new(subscribers: &[usize], loads: &[usize]) -> Self {
         let mut places = subscribers.to_vec();
-        places.sort_by_key(|&place| (loads[place], place));
+        sort_by(&mut places, |&a, &b| (loads[a], a).cmp(&(loads[b], b)));
         let level = |place: Option<&usize>| place.map_or(0, |&place| loads[place] as i64);
         Scale {
             least_end: 0,

@@ -13,7 +13,7 @@ use crate::cluster::ids::TopicPartition;
 use crate::cluster::rules::Rule;
 use crate::config::BrokerConfig;
 use crate::log::{Cleanable, CleanerConfig, Encoder, Log, RemovedRecord};
-use crate::sorted::{SortedMap, SortedSet};
+use crate::sorted::{SortedMap, SortedSet, sort_by};
 
 use super::process::{Process, millis};
 use super::replica::Replica;
@@ -246,6 +246,6 @@ fn offsets_below(log: &Log, end: i64) -> Vec<(i64, i64)> {
 }
 
 fn in_order(mut removed: Vec<RemovedRecord>) -> Vec<RemovedRecord> {
-    removed.sort_unstable_by_key(|record| record.offset);
+    sort_by(&mut removed, |a, b| a.offset.cmp(&b.offset));
     removed
 }

@@ -20,6 +20,7 @@ use super::fingerprint::Cached;
 use super::record::RecordView;
 use super::segment::Segment;
 use super::state::{Log, State};
+use crate::sorted::sort_by;
 use filter::{Filter, Kept};
 use offset_map::OffsetMap;
 use transactions::CleanedTransactions;
@@ -191,7 +192,7 @@ impl Log {
                 .saturating_add(1)
         });
         let mut times: Vec<i64> = old_enough.chain(outstayed).map(|time| time.max(0)).collect();
-        times.sort_unstable();
+        sort_by(&mut times, i64::cmp);
         // As time goes on more of the log can be cleaned, never less.
         let waits = |time: &i64| !self.cleanable(checkpoint, config, *time).is_eligible(config);
         times.get(times.partition_point(waits)).copied()

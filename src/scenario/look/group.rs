@@ -5,6 +5,7 @@ use crate::cluster::World;
 use crate::cluster::ids::{Node, TopicPartition};
 use crate::scenario::ast::{GroupFact, Value};
 use crate::scenario::translate;
+use crate::sorted::sort_by;
 
 /// A fact about a group and a partition; a group that has committed nothing there stands nowhere.
 pub(super) fn fact(fact: GroupFact, name: &str, tp: TopicPartition, world: &World) -> Option<Value> {
@@ -33,7 +34,7 @@ pub(super) fn assignment(name: &str, world: &World) -> Value {
         return Value::Absent;
     };
     let mut names: Vec<String> = consumer.assignment().map(|tp| world.partition_name(tp)).collect();
-    names.sort();
+    sort_by(&mut names, String::cmp);
     listed(names, Value::Words)
 }
 
@@ -45,6 +46,6 @@ pub(super) fn members(name: &str, world: &World) -> Value {
         .into_iter()
         .map(|id| world.node_name(Node::Client(id)))
         .collect();
-    names.sort();
+    sort_by(&mut names, String::cmp);
     listed(names, Value::Words)
 }

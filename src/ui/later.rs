@@ -1,0 +1,116 @@
+//! What the landing does without: the part of the program that the page fetches when it is first needed, so that the
+//! cluster is on the screen sooner.
+//!
+//! Everything in it is reached through [`Later`], a table of functions; whoever reads a line of the scenario language, a
+//! lesson's file or draws more than the landing asks [`get`] for it. Where the program comes in one piece (natively,
+//! and in a page that Trunk has built) the table is always there. `cargo xtask` builds the page with the feature
+//! `split`: what only the table leads to becomes a second module, and [`load`] fetches it.
+
+#[cfg(target_arch = "wasm32")]
+mod arriving;
+#[cfg(target_arch = "wasm32")]
+pub mod views;
+
+use std::rc::Rc;
+
+use crate::lesson::{Block, Fault as LessonFault, Lesson, markdown};
+use crate::scenario::ast::{Script, Statement};
+use crate::scenario::{self, Fault, Names};
+use crate::ui::act::Act;
+use crate::ui::page::Page;
+use crate::ui::reading::Reading;
+use crate::ui::stores::{StoreSession, play};
+
+#[cfg(target_arch = "wasm32")]
+pub use arriving::{Arriving, when_here};
+
+/// The functions of the second part.
+pub struct Later {
+    /// Reads a file of the scenario language.
+    pub script: fn(&[u8]) -> Result<Script, Vec<Fault>>,
+    /// Reads a line of the scenario language.
+    pub statement: fn(&str, &Names) -> Result<Statement, Fault>,
+    /// Reads a lesson's file.
+    pub lesson: fn(&str) -> Result<Lesson, Vec<LessonFault>>,
+    /// Reads prose without scenes, which begins at a line of its file.
+    pub prose: fn(&str, u32, &mut Vec<LessonFault>) -> Vec<Block>,
+    /// Begins a lesson on the page stores.
+    pub begin_stores: fn(Rc<Lesson>, &str, Option<usize>) -> Result<(Reading, StoreSession), Vec<LessonFault>>,
+    /// Performs an act in a lesson on the page stores.
+    pub perform_on_stores: fn(&mut Page, Act),
+    /// One step of the page stores.
+    pub step_stores: fn(&mut Page),
+    /// What is drawn besides the landing.
+    #[cfg(target_arch = "wasm32")]
+    pub views: views::Views,
+}
+
+static ALL: Later = Later {
+    script: scenario::parse,
+    statement: scenario::parse_statement,
+    lesson: Lesson::parse,
+    prose: markdown::prose,
+    begin_stores: play::begin,
+    perform_on_stores: Page::perform_on_stores,
+    step_stores: Page::step_stores,
+    #[cfg(target_arch = "wasm32")]
+    views: views::ALL,
+};
+
+/// What is said where the second part was needed and is not there.
+pub const MISSING: &str = "a part of the page is not there yet";
+
+/// The second part, once it is there.
+#[cfg(not(all(feature = "split", target_arch = "wasm32")))]
+pub fn get() -> Option<&'static Later> {
+    Some(&ALL)
+}
+
+#[cfg(all(feature = "split", target_arch = "wasm32"))]
+pub use split::{get, load};
+
+/// Fetches the second part, which here is a part of the first.
+///
+/// # Errors
+/// None.
+#[cfg(all(not(feature = "split"), target_arch = "wasm32"))]
+pub async fn load() -> Result<(), String> {
+    Ok(())
+}
+
+#[cfg(all(feature = "split", target_arch = "wasm32"))]
+mod split {
+    // The macro declares the function that fetches the module, and the one that is in it.
+    #![allow(unsafe_code, missing_docs)]
+
+    use std::cell::Cell;
+
+    use wasm_split_helpers::{SplitLoaderError, wasm_split};
+
+    use super::{ALL, Later};
+    use crate::ui::browser;
+
+    thread_local! {
+        static HERE: Cell<Option<&'static Later>> = const { Cell::new(None) };
+    }
+
+    #[wasm_split(later, fallible)]
+    fn table() -> Result<&'static Later, SplitLoaderError> {
+        Ok(&ALL)
+    }
+
+    /// The second part, once it is there.
+    pub fn get() -> Option<&'static Later> {
+        HERE.get()
+    }
+
+    /// Fetches the second part; one that is there already is not fetched again.
+    ///
+    /// # Errors
+    /// That it did not come.
+    pub async fn load() -> Result<(), String> {
+        let table = table().await.map_err(|_| browser::not_come())?;
+        HERE.set(Some(table));
+        Ok(())
+    }
+}
