@@ -366,7 +366,7 @@ fn drawers(page: &Page, session: &Session, stage: &Rc<Stage>, act: &Callback<Act
 fn later(act: &Callback<Act>, draw: impl FnOnce(&Views) -> Html) -> Html {
     match later::get() {
         Some(here) => draw(&here.views),
-        None => html! { <Arriving act={act.clone()}/> },
+        None => html! { <Arriving arrived={act.reform(|()| Act::Arrived)}/> },
     }
 }
 
@@ -375,7 +375,7 @@ fn later_page(act: &Callback<Act>, draw: impl FnOnce(&Views) -> Html) -> Html {
     match later::get() {
         Some(here) => draw(&here.views),
         None => {
-            html! { <main class="wide" id="main" tabindex="-1"><div class="lessons"><Arriving act={act.clone()}/></div></main> }
+            html! { <main class="wide" id="main" tabindex="-1"><div class="lessons"><Arriving arrived={act.reform(|()| Act::Arrived)}/></div></main> }
         }
     }
 }

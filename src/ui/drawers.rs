@@ -198,7 +198,7 @@ fn latest(session: &Session) -> Vec<EventLine> {
         for event in events.iter().filter(|event| told::weight(&event.what) > 5) {
             let change = Change {
                 text: told::line(event, look.names).into(),
-                rule: told::rule(event),
+                rule: event.rule,
             };
             lines.push(EventLine {
                 step: session.number_of(at),
@@ -247,8 +247,8 @@ fn EventRow(props: &EventRowProps) -> Html {
         <li class={props.now.then_some("now")}>
             <span class="n">{ line.step }</span><span class="at">{ line.at.to_string() }</span>
             <span>{ line.change.text.to_string() }</span>
-            <button class="link" aria-expanded={open.to_string()} onclick={toggle}>{ "Why? " }<code>{ line.change.rule.id }</code></button>
-            if *open { { rule_note(&line.change.rule) } }
+            <button class="link" aria-expanded={open.to_string()} onclick={toggle}>{ "Why? " }<code>{ line.change.rule.id() }</code></button>
+            if *open { { rule_note(line.change.rule) } }
         </li>
     }
 }

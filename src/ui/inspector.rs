@@ -4,9 +4,11 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
+use crate::cluster::rules::Rule;
 use crate::ui::act::Act;
 use crate::ui::icons::icon;
-use crate::ui::view::panels::{Change, Chip, Inspector, RuleNote, Tone};
+use crate::ui::later::{self, Arriving};
+use crate::ui::view::panels::{Change, Chip, Inspector, Tone};
 
 /// The style class of a tone.
 pub fn tone(tone: Tone) -> &'static str {
@@ -125,17 +127,33 @@ pub fn ChangeLine(props: &ChangeLineProps) -> Html {
         let open = open.clone();
         Callback::from(move |_: MouseEvent| open.set(!*open))
     };
-    let rule = &props.change.rule;
+    let rule = props.change.rule;
     html! {
         <>
             <span>{ props.change.text.to_string() }</span>
-            <button class="link" aria-expanded={open.to_string()} onclick={toggle}>{ "Why? " }<code>{ rule.id }</code></button>
-            if *open { { rule_note(rule) } }
+            <button class="link" aria-expanded={open.to_string()} onclick={toggle}>{ "Why? " }<code>{ rule.id() }</code></button>
+            if *open { <Note {rule}/> }
         </>
     }
 }
 
+#[derive(Properties, PartialEq)]
+struct NoteProps {
+    rule: Rule,
+}
+
+/// What a rule says, as soon as the table of all that they say is there.
+#[component]
+fn Note(props: &NoteProps) -> Html {
+    let update = use_force_update();
+    match later::get() {
+        Some(here) => (here.views.rule)(props.rule),
+        None => html! { <Arriving arrived={Callback::from(move |()| update.force_update())}/> },
+    }
+}
+
 /// A rule's row in the table.
-pub fn rule_note(rule: &RuleNote) -> Html {
-    html! { <span class="rule">{ rule.sentence }<small class="mono">{ rule.source }</small></span> }
+pub fn rule_note(rule: Rule) -> Html {
+    let row = rule.row();
+    html! { <span class="rule">{ row.sentence }<small class="mono">{ row.source }</small></span> }
 }

@@ -20,19 +20,40 @@ pub fn when_here(act: &Callback<Act>, then: impl FnOnce() + 'static) {
     });
 }
 
+/// Properties of the wait.
 #[derive(Properties, PartialEq)]
 pub struct ArrivingProps {
-    /// Where it is said that it has come.
-    pub act: Callback<Act>,
+    /// Is told when it is over.
+    pub arrived: Callback<()>,
 }
 
 /// Stands where something is drawn that is not there yet; it fetches it.
 #[component]
 pub fn Arriving(props: &ArrivingProps) -> Html {
-    let act = props.act.clone();
-    use_effect_with((), move |()| {
-        let arrived = act.reform(|()| Act::Arrived);
-        when_here(&act, move || arrived.emit(()));
-    });
-    html! { <p class="empty" role="status">{ "On its way." }</p> }
+    let tries = use_state(|| 0);
+    let failed = use_state(|| None::<String>);
+    {
+        let (arrived, failed) = (props.arrived.clone(), failed.clone());
+        use_effect_with(*tries, move |_| {
+            spawn_local(async move {
+                match load().await {
+                    Ok(()) => arrived.emit(()),
+                    Err(why) => failed.set(Some(why)),
+                }
+            });
+        });
+    }
+    let again = {
+        let failed = failed.clone();
+        Callback::from(move |_: MouseEvent| {
+            failed.set(None);
+            tries.set(*tries + 1);
+        })
+    };
+    match &*failed {
+        None => html! { <p class="empty" role="status">{ "On its way." }</p> },
+        Some(why) => html! {
+            <p class="empty" role="alert" data-testid="not-come">{ format!("This part of the page did not come: {why}. ") }<button class="btn small" onclick={again}>{ "Try again" }</button></p>
+        },
+    }
 }

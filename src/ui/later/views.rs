@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
+use crate::cluster::rules::Rule;
 use crate::lesson::{Block, Fault};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer};
@@ -11,6 +12,7 @@ use crate::ui::browser::Settings;
 use crate::ui::dialogs::{self, Dialog};
 use crate::ui::drawers;
 use crate::ui::faults::FaultMenu;
+use crate::ui::inspector;
 use crate::ui::lessons::{self, Lessons};
 use crate::ui::page::Page;
 use crate::ui::panel;
@@ -34,6 +36,8 @@ pub struct Views {
     pub lesson: fn(&Reading, &dyn Run, bool, &SortedSet<i64>, &Callback<Act>) -> Html,
     /// What lies in a drawer.
     pub drawer: fn(Drawer, &Page, &Session, &Rc<Stage>) -> Html,
+    /// What a rule says.
+    pub rule: fn(Rule) -> Html,
     /// A broker's menu of faults.
     pub faults: fn(u16, &Session, &Callback<Act>) -> Html,
     /// A dialog; where the settings are kept; what closes it.
@@ -48,6 +52,7 @@ pub const ALL: Views = Views {
     stores: stores::view::lesson,
     lesson: panel::lesson,
     drawer: drawers::content,
+    rule: inspector::rule_note,
     faults: |broker, session, act| {
         html! { <FaultMenu {broker} options={faults::options(&session.look(), crate::cluster::BrokerId(broker))} act={act.clone()}/> }
     },

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use crate::cluster::rules::Rule;
+
 /// How something is to be taken; the components give each its hue, glyph and outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
@@ -44,24 +46,13 @@ impl Chip {
     }
 }
 
-/// The rule that decided something, as its row in the table says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RuleNote {
-    /// Its id.
-    pub id: &'static str,
-    /// One sentence.
-    pub sentence: &'static str,
-    /// Where Kafka has it.
-    pub source: &'static str,
-}
-
 /// One thing that changed in this step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// What happened, in one line.
     pub text: Rc<str>,
     /// The rule that decided it.
-    pub rule: RuleNote,
+    pub rule: Rule,
 }
 
 /// The inspector of one thing.

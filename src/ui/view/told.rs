@@ -11,7 +11,6 @@ use crate::sorted::sort_by;
 use crate::ui::view::groups;
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{Names, brokers, brokers_said, capital, offsets};
-use crate::ui::view::panels::RuleNote;
 
 /// How much an event tells: the caption takes the greatest of a step. Nothing that is told only by its step weighs 0.
 pub fn weight(what: &What) -> u8 {
@@ -78,16 +77,6 @@ pub fn weight(what: &What) -> u8 {
         What::MetadataLearnt { .. } => 20,
         What::Step(_) => 10,
         What::Nothing { .. } => 5,
-    }
-}
-
-/// The rule of an event, as its row says it.
-pub fn rule(event: &Event) -> RuleNote {
-    let row = event.rule.row();
-    RuleNote {
-        id: row.id,
-        sentence: row.sentence,
-        source: row.source,
     }
 }
 
