@@ -242,7 +242,7 @@ fn tree(entries: &[Entry], file: Option<&Rc<str>>, chosen: &Chosen, choose: &Cho
         let pressed = (file == Some(name)).to_string();
         html! {
             <li key={entry.name.to_string()}>
-                <button class="file" aria-pressed={pressed} title={entry.name.to_string()} aria-label={format!("{}: {}", entry.name, entry.words())} onclick={choose.reform(move |_| next.clone())}>
+                <button class="file" aria-pressed={pressed} title={format!("{}: {}", entry.name, entry.words())} onclick={choose.reform(move |_| next.clone())}>
                     <span>{ words.to_owned() }</span><small>{ size(entry.length) }</small>
                     if let Some(percent) = entry.percent() { <i class="share"><i style={format!("width:{percent}%")}></i></i> }
                 </button>
@@ -569,7 +569,7 @@ fn Bytes(props: &BytesProps) -> Html {
     let away = Callback::from(move |_: PointerEvent| off());
     html! {
         <>
-            <section class="bytes" aria-label="Bytes" onpointerleave={away.clone()}>
+            <section class="bytes" aria-label="Bytes" tabindex="0" onpointerleave={away.clone()}>
                 <div class="hex" role="img" aria-label={format!("The bytes of {}, also given field by field", detail.title)}>{ for detail.rows.iter().map(hex) }</div>
                 if detail.hidden > 0 { <p class="faint">{ format!("{} more bytes", detail.hidden) }</p> }
             </section>

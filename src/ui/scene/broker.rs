@@ -136,7 +136,9 @@ fn marks_below(row: &BrokerRow, frame: &Frame) -> Html {
                 }) }
             </div>
             if row.log_start > 0 && frame.window.shows(row.log_start) {
-                <div class="logstart" style={frame.at(row.log_start)}><span>{ format!("log start {}", row.log_start) }</span></div>
+                <div class="logstart" style={frame.at(row.log_start)}>
+                    if row.log_start - frame.window.start >= 3 { <span>{ format!("log start {}", row.log_start) }</span> }
+                </div>
             }
         </>
     }

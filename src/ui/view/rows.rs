@@ -31,7 +31,8 @@ fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
         }),
     });
     let mut cells = log.map_or_else(Vec::new, |log| cells(look, id, log, window));
-    cells.extend(ghosts(look, id, log, window));
+    let flushed = replica.map_or(0, |replica| replica.flushed());
+    cells.extend(ghosts(look, id, log, flushed, window));
     let doomed = cells.iter().filter(|cell| cell.standing == Standing::Doomed).count();
     BrokerRow {
         id: id.0,
@@ -48,7 +49,7 @@ fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
             changed: cells.iter().any(|cell| cell.changed),
         },
         log_start: log.map_or(0, Log::log_start_offset),
-        flushed: replica.map_or(0, |replica| replica.flushed()),
+        flushed,
         segments: log.map_or_else(Vec::new, |log| segments(look, id, log, window)),
         cells,
         earlier: log.map_or(0, |log| (window.start - log.log_start_offset()).max(0)),
@@ -271,7 +272,7 @@ fn spoken(look: &Look<'_>, tag: Tag, offset: i64, layer: Layer, standing: &Stand
 
 /// Records that were on a broker and are gone: as long as nothing else stands in their place, or in the step that
 /// removed them.
-fn ghosts(look: &Look<'_>, id: BrokerId, log: Option<&Log>, window: Window) -> Vec<Cell> {
+fn ghosts(look: &Look<'_>, id: BrokerId, log: Option<&Log>, flushed: i64, window: Window) -> Vec<Cell> {
     let producers = look
         .world
         .clients()
@@ -300,8 +301,9 @@ fn ghosts(look: &Look<'_>, id: BrokerId, log: Option<&Log>, window: Window) -> V
             label: look.names.cell(tag),
             epoch: None,
             layer: match taken.how {
-                How::Truncated | How::PowerLost | How::Dropped => Layer::Cache,
-                How::Wiped | How::Expired | How::Deleted | How::Compacted => Layer::Disk,
+                How::Wiped | How::Expired | How::Compacted => Layer::Disk,
+                How::Deleted if taken.offset < flushed => Layer::Disk,
+                How::Truncated | How::PowerLost | How::Dropped | How::Deleted => Layer::Cache,
             },
             standing: Standing::Ghost(taken.how.words().into()),
             changed,
@@ -329,7 +331,7 @@ fn segments(look: &Look<'_>, id: BrokerId, log: &Log, window: Window) -> Vec<Seg
         active: at == last,
         news: news(look, id, pair[0], pair[1].max(pair[0] + 1)),
     });
-    all.filter(|segment| segment.base < window.end && segment.next.max(segment.base + 1) > window.start)
+    all.filter(|segment| segment.base < window.end && (segment.active || segment.next > window.start))
         .collect()
 }
 

@@ -4,16 +4,16 @@ use anyhow::{Result, ensure};
 use page_tests::{Page, View, drive};
 use serde_json::json;
 
-use crate::views::{files, real, real_folder};
+use crate::views::{files, lay_beside, real, real_folder};
 
 /// The names in the tree, with their sizes.
-const TREE: &str = "[...document.querySelectorAll('.tree .file')].map((one) => one.ariaLabel)";
+const TREE: &str = "[...document.querySelectorAll('.tree .file')].map((one) => one.title)";
 
 /// Opens a file of the tree and waits for what must then be said of it.
 fn open(page: &Page, name: &str, said: &str) -> Result<()> {
     page.eval(&format!(
-        "[...document.querySelectorAll('.tree .file')].find((one) => one.title === {}).click()",
-        json!(name)
+        "[...document.querySelectorAll('.tree .file')].find((one) => one.title.startsWith({})).click()",
+        json!(format!("{name}: "))
     ))?;
     page.wait_for_text(said)
 }
@@ -34,7 +34,7 @@ fn a_folder_of_a_real_broker_is_opened_and_laid_beside_a_replica() -> Result<()>
         open(page, "payments-0", "4 → 105")?;
         open(page, "payments-0/00000000000000000000.timeindex", "1700000000010 → 4")?;
         open(page, "payments-0/00000000000000000000.log", "0–3")?;
-        page.eval("document.querySelector('[data-testid=beside] button').click()")?;
+        lay_beside(page)?;
         page.wait_for_text("Broker 1's offsets 0 to ")?;
         let line = page.text(".beside tbody tr")?;
         ensure!(

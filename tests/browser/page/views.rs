@@ -138,7 +138,7 @@ fn looked_up(page: &Page) -> Result<()> {
 /// An index beside its log.
 fn index(page: &Page) -> Result<()> {
     files(page)?;
-    page.eval("document.querySelector('.tree .file[title$=\".timeindex\"]').click()")?;
+    page.eval("document.querySelector('.tree .file[title*=\".timeindex:\"]').click()")?;
     page.wait_for_text("The log beside it")
 }
 
@@ -162,6 +162,15 @@ fn choose(page: &Page, input: &str, path: &str) -> Result<()> {
 
 fn beside(page: &Page) -> Result<()> {
     real_folder(page, "broker-1")?;
+    lay_beside(page)
+}
+
+/// The segment that is open beside the first broker's replica, once it is read.
+pub fn lay_beside(page: &Page) -> Result<()> {
+    page.wait_until(
+        "the segment is read",
+        "Boolean(document.querySelector('[data-testid=beside] button'))",
+    )?;
     page.eval("document.querySelector('[data-testid=beside] button').click()")?;
     page.wait_until(
         "they are compared",
