@@ -1,6 +1,7 @@
 //! The harnesses of `fuzz/harness.rs` on damaged examples: the same each time, or for as long as
 //! `HIGHWATER_FUZZ_SECONDS` says.
 
+mod dice;
 #[path = "fuzz/harness.rs"]
 mod harness;
 
@@ -11,6 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use base64::Engine;
+use dice::Dice;
 use flate2::read::GzDecoder;
 use peak_alloc::PeakAlloc;
 
@@ -26,19 +28,6 @@ fn rounds(harness: &str) -> usize {
     match harness {
         "scenario" | "recording" | "dump" => 80,
         _ => 800,
-    }
-}
-
-/// A plain sequence of numbers that look random.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % limit.max(1)
     }
 }
 

@@ -2,6 +2,8 @@
 //! and its log loader against ours. `cargo xtask test --only kafka` brings the jars and says in `HIGHWATER_KAFKA` where they
 //! are.
 
+mod dice;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use base64::Engine;
+use dice::Dice;
 use flate2::read::GzDecoder;
 use highwater::cli::{dump, run};
 use highwater::cluster::World;
@@ -223,19 +226,6 @@ fn recorded_files_are_dumped_alike() {
             .for_each(|(name, bytes)| fs::write(folder.join(name), bytes).unwrap());
     }
     compare(&of_segments(scratch.files()));
-}
-
-/// A plain sequence of numbers that look random.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % limit.max(1)
-    }
 }
 
 /// Damages a file as crashes and disks do: cut, zeroed from a byte on, a bit flipped, zeros or other bytes behind it.

@@ -83,6 +83,97 @@ fn an_act_that_cannot_apply_stops_the_run() {
     }
 }
 
+/// What cannot be is refused with what to do instead, each in a world of its own.
+#[test]
+fn what_the_model_does_not_have_is_refused_with_a_remedy() {
+    let cases = [
+        (
+            "brokers 3\ntopic t assign=1,2/3\n",
+            "-:2: refused: partition 0 has 2 replicas and partition 1 has 1 (INVALID_REPLICA_ASSIGNMENT); \
+             name as many brokers for each partition\n",
+        ),
+        (
+            "brokers 3\nset link 1-1 latency=5ms\n",
+            "-:2: refused: a node has no link to itself; name two different nodes\n",
+        ),
+        (
+            "brokers 3\ndrop fetch from 1 to 1\n",
+            "-:2: refused: a node has no link to itself; name two different nodes\n",
+        ),
+        (
+            "brokers 3\ntopic __consumer_offsets\n",
+            "-:2: refused: __consumer_offsets is made with the first group, and not by hand; \
+             set offsets.topic.num.partitions and offsets.topic.replication.factor of the brokers\n",
+        ),
+        (
+            "brokers 3 offsets.topic.num.partitions=1001\n",
+            "-:1: refused: offsets.topic.num.partitions=1001 is too many for the model; have at most 1000\n",
+        ),
+        (
+            "brokers 1\ntopic a partitions=600\ntopic b partitions=401\n",
+            "-:3: refused: 1001 partitions are too many for the model; have at most 1000 over all topics\n",
+        ),
+        (
+            "brokers 1\ntopic a partitions=600\ntopic b partitions=400\npartitions b 401\n",
+            "-:4: refused: 1001 partitions are too many for the model; have at most 1000 over all topics\n",
+        ),
+        (
+            "brokers 1\ntopic a.b\ntopic a_b\n",
+            "-:3: refused: topic a_b collides with a.b, since '.' and '_' are alike in names of metrics; \
+             choose another name\n",
+        ),
+    ];
+    for (text, message) in cases {
+        let (status, out, _) = piped(text);
+        assert_eq!(status, Status::Fails, "{text}");
+        assert_eq!(out, format!("FAILED -\n{message}1 files, 0 expectations, 1 failed\n"));
+    }
+}
+
+/// The largest world there may be is still a usable one, and its groups have their topic of commits beside it.
+#[test]
+fn a_thousand_partitions_and_a_group_are_not_too_many() {
+    let (status, _, err) = piped(
+        "brokers 1\ntopic t partitions=1000\nconsumer reader group=g topics=t auto.offset.reset=earliest\nproducer app\n\
+         send app t-999 value=1\nrun until acked\nrun until read reader t-999 = 1 within 1m\n",
+    );
+    assert_eq!((status, err.as_str()), (Status::Holds, ""));
+}
+
+#[test]
+fn a_file_of_faults_is_not_listed_to_its_end() {
+    let (status, _, err) = piped(&"sned\n".repeat(5_000));
+    assert_eq!(status, Status::Malformed);
+    assert_eq!(err.lines().count(), 51);
+    assert_eq!(err.lines().last(), Some("-: and 4950 more"));
+}
+
+/// A command's status and errors, its output given to a device that is full.
+#[cfg(target_os = "linux")]
+fn with_a_full_disk(arguments: &[&str]) -> (Option<i32>, String) {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_highwater"))
+        .args(arguments)
+        .stdin(std::process::Stdio::null())
+        .stdout(full)
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_cannot_be_written_is_said() {
+    let full = "highwater: the output cannot be written: No space left on device (os error 28)\n";
+    assert_eq!(with_a_full_disk(&["run", "-"]), (Some(2), full.to_owned()));
+    let story = "tests/stories/c76-torn-batch.txt";
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(story);
+    assert_eq!(
+        with_a_full_disk(&["run", path.to_str().unwrap()]),
+        (Some(2), full.to_owned())
+    );
+}
+
 #[test]
 fn a_condition_that_does_not_come_true_stops_the_run() {
     let (status, out, _) = piped("brokers 3\ntopic t replicas=3\nrun until isr t-0 = 1 within 5s\nexpect lost = 0\n");

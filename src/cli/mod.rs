@@ -11,7 +11,7 @@ pub mod soak;
 mod state;
 
 use clap::{Parser, Subcommand};
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -120,6 +120,10 @@ pub fn main() -> ExitCode {
         Ok(status) => ExitCode::from(status),
         // Whoever reads the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(_) => ExitCode::from(2),
+        Err(error) => {
+            // Where this cannot be written either, the status has to do.
+            let _ = writeln!(err, "highwater: the output cannot be written: {error}");
+            ExitCode::from(2)
+        }
     }
 }

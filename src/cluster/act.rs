@@ -14,6 +14,7 @@ use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::{Endpoint, Micros, Settings, Topic};
 use crate::cluster::step::Doing;
+use crate::cluster::topic_name;
 use crate::cluster::tracked::Tracked;
 use crate::cluster::world::World;
 use crate::config::{ConfigError, TopicConfig};
@@ -28,7 +29,11 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             name,
             assignment,
             config,
-        } => create_topic(doing, name, assignment, &config),
+        } => {
+            may_be_topic(doing.world, &name)?;
+            check_partitions(doing.world, assignment.len())?;
+            create_topic(doing, name, assignment, &config)
+        }
         Input::AddProducer(name, config) => {
             may_be_named(doing.world, &name)?;
             add_client(doing, Arc::clone(&name), |id, image, settings| {
@@ -199,6 +204,50 @@ fn resolve(config: &TopicConfig, settings: &Settings) -> Result<Vec<TopicConfig>
         .collect()
 }
 
+/// Whether a person may make a topic of this name.
+fn may_be_topic(world: &World, name: &str) -> Done {
+    if let Some(expected) = topic_name::expected(name) {
+        return Err(Refused::new(
+            format!("a topic cannot be called '{name}'"),
+            format!("choose {expected}"),
+        ));
+    }
+    if name == OFFSETS_TOPIC {
+        return Err(Refused::new(
+            format!("{OFFSETS_TOPIC} is made with the first group, and not by hand"),
+            "set offsets.topic.num.partitions and offsets.topic.replication.factor of the brokers",
+        ));
+    }
+    let mut others = world.settings().topics.values();
+    match others.find(|topic| *topic.name != *name && topic_name::collide(&topic.name, name)) {
+        None => Ok(()),
+        Some(other) => Err(Refused::new(
+            format!(
+                "topic {name} collides with {}, since '.' and '_' are alike in names of metrics",
+                other.name
+            ),
+            "choose another name",
+        )),
+    }
+}
+
+/// Whether the world stays usable with so many partitions more.
+fn check_partitions(world: &World, more: usize) -> Done {
+    let settings = world.settings();
+    let made = |(id, topic): (&TopicId, &Topic)| match Some(*id) == settings.offsets_topic {
+        true => 0,
+        false => topic.partitions as usize,
+    };
+    let all = settings.topics.iter().map(made).sum::<usize>() + more;
+    if all <= MOST_PARTITIONS as usize {
+        return Ok(());
+    }
+    Err(Refused::new(
+        format!("{all} partitions are too many for the model"),
+        format!("have at most {MOST_PARTITIONS} over all topics"),
+    ))
+}
+
 fn create_topic(
     doing: &mut Doing<'_>,
     name: Arc<str>,
@@ -253,7 +302,17 @@ fn check_assignment(world: &World, assignment: &[Vec<BrokerId>]) -> Done {
     if assignment.is_empty() {
         return Err(Refused::new("a topic has at least one partition", "give one"));
     }
-    for replicas in assignment {
+    for (partition, replicas) in assignment.iter().enumerate() {
+        if replicas.len() != assignment[0].len() {
+            return Err(Refused::new(
+                format!(
+                    "partition 0 has {} replicas and partition {partition} has {} (INVALID_REPLICA_ASSIGNMENT)",
+                    assignment[0].len(),
+                    replicas.len()
+                ),
+                "name as many brokers for each partition",
+            ));
+        }
         if replicas.is_empty() {
             return Err(Refused::new("a partition has at least one replica", "name a broker"));
         }
@@ -326,8 +385,7 @@ pub(crate) fn create_offsets_topic(doing: &mut Doing<'_>) {
     let live: Vec<BrokerId> = live.map(|(id, _)| *id).collect();
     let Some(first) = live.first() else { return };
     let config = settings.broker(*first);
-    // No topic of the model has more.
-    let partitions = usize::try_from(config.offsets_topic_num_partitions.min(i64::from(MOST_PARTITIONS))).unwrap_or(1);
+    let partitions = usize::try_from(config.offsets_topic_num_partitions).unwrap_or(1);
     let replicas = usize::try_from(config.offsets_topic_replication_factor)
         .unwrap_or(1)
         .min(live.len());
@@ -349,7 +407,7 @@ pub(crate) fn create_offsets_topic(doing: &mut Doing<'_>) {
     }
 }
 
-/// How many partitions a topic of the model can have.
+/// How many partitions all topics of the model can have together, and the topic of commits by itself.
 pub(crate) const MOST_PARTITIONS: u32 = 1_000;
 
 /// More partitions of a topic, each with as many replicas as the first has, round-robin over all brokers as in `topic`.
@@ -358,14 +416,9 @@ fn create_partitions(doing: &mut Doing<'_>, topic: TopicId, count: u32) -> Done 
     let first = TopicPartition { topic, partition: 0 };
     partition_exists(doing.world, first)?;
     controller_up(doing.world)?;
-    if count > MOST_PARTITIONS {
-        return Err(Refused::new(
-            format!("{count} partitions are too many for the model"),
-            format!("have at most {MOST_PARTITIONS}"),
-        ));
-    }
     let brokers = doing.world.broker_ids().count() as u32;
     let known = doing.world.settings().topic(topic).partitions;
+    check_partitions(doing.world, count.saturating_sub(known) as usize)?;
     let factor = doing
         .world
         .image()

@@ -31,6 +31,7 @@ pub mod step;
 #[cfg(test)]
 mod tests;
 pub mod timers;
+pub(crate) mod topic_name;
 pub mod tracked;
 pub mod world;
 

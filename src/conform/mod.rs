@@ -12,7 +12,7 @@ mod cluster;
 mod compare;
 mod controller;
 mod partitioner;
-mod storage;
+pub mod storage;
 
 use serde_json::Value;
 use std::fmt;

@@ -17,7 +17,7 @@ use super::producers::{Origin, Verdict};
 use super::record::NO_TIMESTAMP;
 use super::segment::{RollParams, RollReason, Segment, SegmentFault};
 use super::state::{Log, State, Task};
-use super::validate::{invalid_record, split_batches, validate};
+use super::validate::{Split, invalid_record, split_batches, validate, wrong_base_offset};
 
 /// What an append did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +68,16 @@ enum Source {
     Follower { epoch: i32 },
 }
 
+impl Source {
+    /// Who sent it to a leader.
+    fn origin(self) -> Option<Origin> {
+        match self {
+            Source::Leader { origin, .. } => Some(origin),
+            Source::Follower { .. } => None,
+        }
+    }
+}
+
 impl Log {
     /// Appends a batch that a client or a coordinator sent.
     ///
@@ -85,7 +95,7 @@ impl Log {
             epoch: leader_epoch,
             origin,
         };
-        self.state.append(vec![batch.clone()], source, config, now_ms)
+        self.state.append(whole(vec![batch.clone()]), source, config, now_ms)
     }
 
     /// As [`append_as_leader`](Self::append_as_leader), from the bytes of a request.
@@ -101,7 +111,7 @@ impl Log {
             epoch: leader_epoch,
             origin,
         };
-        self.state.append(split_batches(bytes)?, source, config, now_ms)
+        self.state.append(split_batches(bytes), source, config, now_ms)
     }
 
     /// Appends what a follower fetched from its leader, offsets and epochs as they are.
@@ -116,7 +126,7 @@ impl Log {
         now_ms: i64,
     ) -> Result<Appended, Refusal> {
         self.state.append(
-            batches.to_vec(),
+            whole(batches.to_vec()),
             Source::Follower { epoch: leader_epoch },
             config,
             now_ms,
@@ -132,15 +142,16 @@ impl Log {
         now_ms: i64,
     ) -> Result<Appended, Refusal> {
         self.state.append(
-            split_batches(bytes)?,
+            split_batches(bytes),
             Source::Follower { epoch: leader_epoch },
             config,
             now_ms,
         )
     }
 
-    /// Begins a new segment at the log end. Says its base offset.
-    pub fn roll(&mut self, config: &LogConfig, now_ms: i64) -> i64 {
+    /// Begins a new segment at the log end. Says its base offset. Refused with `UNKNOWN_SERVER_ERROR` when the active segment
+    /// begins at the log end and yet holds bytes: those of an append that failed for want of room in an index.
+    pub fn roll(&mut self, config: &LogConfig, now_ms: i64) -> Result<i64, Refusal> {
         self.state.roll(0, config, now_ms)
     }
 }
@@ -156,12 +167,15 @@ struct Info {
 impl State {
     fn append(
         &mut self,
-        mut batches: Vec<Batch>,
+        Split { mut batches, fault }: Split,
         source: Source,
         config: &LogConfig,
         now_ms: i64,
     ) -> Result<Appended, Refusal> {
         let mut info = analyze(&mut batches, source, config)?;
+        if let Some(fault) = fault {
+            return Err(fault.refusal(source.origin()));
+        }
         if batches.is_empty() {
             return Ok(nothing(&info));
         }
@@ -187,7 +201,7 @@ impl State {
                 Origin::Replication
             }
         };
-        self.note_epochs(&batches);
+        self.note_epochs(&batches)?;
         let size: u64 = batches.iter().map(|batch| u64::from(batch.size_in_bytes())).sum();
         if size > config.segment_bytes.max(0) as u64 {
             return Err(Refusal::new(
@@ -198,7 +212,7 @@ impl State {
                 ),
             ));
         }
-        let rolled = self.maybe_roll(&info, size as u32, config, now_ms);
+        let rolled = self.maybe_roll(&info, size as u32, config, now_ms)?;
         let analysis = match self.producers.state.analyze(&batches, origin)? {
             Verdict::Append(analysis) => analysis,
             Verdict::Duplicate(original) => {
@@ -213,11 +227,9 @@ impl State {
                 });
             }
         };
-        self.active_mut()
-            .append(&batches, config.index_interval_bytes, now_ms)
-            .map_err(segment_refusal)?;
+        self.active_mut().append(&batches, now_ms).map_err(segment_refusal)?;
         self.log_end_offset = info.last_offset + 1;
-        self.raise_to_log_end();
+        self.follow_log_end();
         self.producers.state_mut().apply(&analysis);
         for completed in &analysis.completed {
             let active: &mut Cached<Segment> = Arc::make_mut(&mut self.active);
@@ -257,52 +269,72 @@ impl State {
         Ok(())
     }
 
-    fn note_epochs(&mut self, batches: &[Batch]) {
-        let news = |state: &State, batch: &Batch| {
-            batch.leader_epoch() >= 0
-                && state.epochs.latest().is_none_or(|latest| {
-                    batch.leader_epoch() != latest.epoch || batch.base_offset() < latest.start_offset
-                })
-        };
+    fn note_epochs(&mut self, batches: &[Batch]) -> Result<(), Refusal> {
         for batch in batches {
-            if news(self, batch) {
-                Arc::make_mut(&mut self.epochs).assign(batch.leader_epoch(), batch.base_offset());
+            let (epoch, start) = (batch.leader_epoch(), batch.base_offset());
+            if epoch < 0 {
+                return Err(Refusal::new(
+                    Errors::UnknownServerError,
+                    format!("the batch at {start} has the leader epoch {epoch}"),
+                ));
+            }
+            let latest = self.epochs.latest();
+            if latest.is_none_or(|latest| epoch != latest.epoch || start < latest.start_offset) {
+                Arc::make_mut(&mut self.epochs).assign(epoch, start);
                 self.write_epochs();
             }
         }
+        Ok(())
     }
 
-    fn maybe_roll(&mut self, info: &Info, size: u32, config: &LogConfig, now_ms: i64) -> Option<Rolled> {
+    fn maybe_roll(
+        &mut self,
+        info: &Info,
+        size: u32,
+        config: &LogConfig,
+        now_ms: i64,
+    ) -> Result<Option<Rolled>, Refusal> {
         let append = RollParams {
             max_timestamp: info.max_timestamp,
             last_offset: info.last_offset,
             size,
             now_ms,
         };
-        let reason = self.active().should_roll(config, &append)?;
-        Some(Rolled {
-            base_offset: self.roll(info.first_offset, config, now_ms),
-            reason,
-        })
+        let Some(reason) = self.active().should_roll(config, &append) else {
+            return Ok(None);
+        };
+        let base_offset = self.roll(info.first_offset, config, now_ms)?;
+        Ok(Some(Rolled { base_offset, reason }))
     }
 
     /// Begins a new segment at the greater of an offset and the log end.
-    pub(crate) fn roll(&mut self, expected_next_offset: i64, config: &LogConfig, now_ms: i64) -> i64 {
+    pub(crate) fn roll(&mut self, expected_next_offset: i64, config: &LogConfig, now_ms: i64) -> Result<i64, Refusal> {
         let base = expected_next_offset.max(self.log_end_offset);
+        let active = self.active();
+        if active.base_offset() > base || active.base_offset() == base && active.size() > 0 {
+            return Err(Refusal::new(
+                Errors::UnknownServerError,
+                format!(
+                    "a segment cannot begin at {base}: the active one begins at {} and has {} bytes",
+                    active.base_offset(),
+                    active.size()
+                ),
+            ));
+        }
         let fresh = Segment::create(base, config, self.roll_jitter(base, config), now_ms);
         if self.active().base_offset() == base {
             // Only an empty active segment can have this base: it is deleted and made anew.
             let empty = self.replace_active(fresh);
             self.delete_segment_files(&[empty], config, now_ms);
         } else {
-            self.active_mut().become_inactive();
+            self.active_mut().become_inactive(now_ms);
             self.push_segment(fresh);
         }
-        self.raise_to_log_end();
+        self.follow_log_end();
         self.producers.state_mut().set_map_end_offset(base);
         self.producers.take_snapshot();
         self.tasks.push(Task::FlushBelow(base));
-        base
+        Ok(base)
     }
 
     /// By how much `segment.ms` is shortened for a segment: any number below `segment.jitter.ms`, which Kafka draws
@@ -313,6 +345,11 @@ impl State {
             _ => 0,
         }
     }
+}
+
+/// Batches that did not come as bytes.
+fn whole(batches: Vec<Batch>) -> Split {
+    Split { batches, fault: None }
 }
 
 fn nothing(info: &Info) -> Appended {
@@ -353,10 +390,7 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
             && origin.is_client()
             && batch.base_offset() != 0
         {
-            return Err(invalid_record(format!(
-                "a client's batch has base offset {}, expected 0",
-                batch.base_offset()
-            )));
+            return Err(wrong_base_offset(batch.base_offset()));
         }
         info.monotonic &= info.last_offset < batch.last_offset();
         info.last_offset = batch.last_offset();

@@ -27,12 +27,14 @@ impl Deleted {
         &self.files
     }
 
-    /// Marks files, to be removed at a time. As in Kafka a deletion is scheduled even if there are none.
-    pub(crate) fn add(&mut self, files: Vec<(String, File)>, due_ms: i64) {
+    /// Marks files, to be removed at a time, and with them whatever then has one of the other names. As in Kafka a deletion
+    /// is scheduled even if there are none.
+    pub(crate) fn add(&mut self, files: Vec<(String, File)>, others: Vec<String>, due_ms: i64) {
         let marked = |name: &str| format!("{name}{DELETED_SUFFIX}");
+        let names = files.iter().map(|(name, _)| name).chain(&others);
         self.tasks.push(Deletion {
             due_ms,
-            names: files.iter().map(|(name, _)| marked(name)).collect(),
+            names: names.map(|name| marked(name)).collect(),
         });
         self.files
             .extend(files.into_iter().map(|(name, file)| (marked(&name), file)));

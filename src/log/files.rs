@@ -130,6 +130,11 @@ impl File {
         self.modified_ms
     }
 
+    /// Says that the file was written to now.
+    pub fn touch(&mut self, now_ms: i64) {
+        self.modified_ms = now_ms;
+    }
+
     /// The file's content.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.len() as usize);

@@ -279,6 +279,14 @@ impl<E: Entry> Index<E> {
     }
 
     fn floor_slot_by(&self, target: i64, key_of: impl Fn(&E) -> i64) -> Option<usize> {
+        match self.search(target, key_of)? {
+            Found::AllAbove => None,
+            Found::Equal(slot) | Found::Below(slot) => Some(slot),
+        }
+    }
+
+    /// Kafka's binary search (`indexSlotRangeFor`); nothing in an empty index.
+    fn search(&self, target: i64, key_of: impl Fn(&E) -> i64) -> Option<Found> {
         let count = self.len();
         let key = |slot: usize| self.get(slot).map_or(i64::MAX, |entry| key_of(&entry));
         let last = count.checked_sub(1)?;
@@ -286,7 +294,7 @@ impl<E: Entry> Index<E> {
         let (mut low, mut high) = if key(first_warm) < target {
             (first_warm, last)
         } else if key(0) > target {
-            return None;
+            return Some(Found::AllAbove);
         } else {
             (0, first_warm)
         };
@@ -295,15 +303,26 @@ impl<E: Entry> Index<E> {
             match key(middle).cmp(&target) {
                 std::cmp::Ordering::Greater => high = middle - 1,
                 std::cmp::Ordering::Less => low = middle,
-                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Equal => return Some(Found::Equal(middle)),
             }
         }
-        Some(low)
+        Some(Found::Below(low))
     }
 
     fn floor(&self, target: i64) -> Option<E> {
         self.get(self.floor_slot(target)?)
     }
+}
+
+/// Where the search for a key ends.
+enum Found {
+    /// Every entry is above the target.
+    AllAbove,
+    /// This entry is equal to it.
+    Equal(usize),
+    /// This is the last entry that counts as below it. The search never looks at the entry that it starts from, so that an
+    /// equal one at the very front counts as below, too.
+    Below(usize),
 }
 
 fn round_down<E: Entry>(bytes: u32) -> u32 {
@@ -320,6 +339,17 @@ impl OffsetIndex {
     /// Whether no further entry fits.
     pub fn is_full(&self) -> bool {
         self.len() >= self.max_entries()
+    }
+
+    /// The offset at which a read that ends at a file position is over, as far as the index says: that of the first entry
+    /// at or behind the position (`fetchUpperBoundOffset`).
+    pub(crate) fn upper_bound(&self, position: i64) -> Option<i64> {
+        let slot = match self.search(position, |entry| i64::from(entry.position))? {
+            Found::AllAbove => 0,
+            Found::Equal(slot) => slot,
+            Found::Below(slot) => slot + 1,
+        };
+        Some(self.get(slot)?.key(self.base_offset))
     }
 
     /// The offset of the last entry, the base offset if there is none.

@@ -156,8 +156,10 @@ impl<'a> Loader<'a> {
         for name in with(DELETED_SUFFIX).iter().chain(&cleaned).chain(&stale) {
             self.remove(name);
         }
-        let replaced = swaps.iter().filter_map(|name| self.swapped_range(name));
-        let range = replaced.reduce(|(from, to), (first, end)| (from.min(first), to.max(end)));
+        let replaced: Vec<_> = swaps.iter().filter_map(|name| self.swapped_range(name)).collect();
+        let range = replaced
+            .into_iter()
+            .reduce(|(from, to), (first, end)| (from.min(first), to.max(end)));
         if let Some((from, to)) = range {
             for name in &names {
                 let offset = leading_offset(name).filter(|_| !name.ends_with(SWAP_SUFFIX));
@@ -166,17 +168,28 @@ impl<'a> Loader<'a> {
                 }
             }
         }
-        for name in swaps {
+        let ready = self.files.iter().map(|(name, _)| name);
+        let ready: Vec<String> = ready
+            .filter(|name| name.ends_with(SWAP_SUFFIX))
+            .map(str::to_owned)
+            .collect();
+        for name in ready {
             if let Some(file) = self.files.remove(&name) {
                 self.files.insert(name.trim_end_matches(SWAP_SUFFIX), file);
             }
         }
     }
 
-    /// The offsets that a swapped-in segment stands for.
-    fn swapped_range(&self, name: &str) -> Option<(i64, i64)> {
+    /// The offsets that a swapped-in segment stands for. An offset index that it lacks is made by looking for its end, and
+    /// stays as it is made: in full size, all zeros, each of which counts as an entry.
+    fn swapped_range(&mut self, name: &str) -> Option<(i64, i64)> {
         let base = base_offset_of(name.strip_suffix(SWAP_SUFFIX)?, "log")?;
         let segment = self.open_segment(base, SWAP_SUFFIX);
+        let index = format!("{}{SWAP_SUFFIX}", file_name(base, "index"));
+        if self.files.get(&index).is_none() {
+            self.files
+                .insert(index, segment.offset_index().to_file(self.args.now_ms));
+        }
         Some((base, segment.read_next_offset()))
     }
 
@@ -195,6 +208,7 @@ impl<'a> Loader<'a> {
                 |file| TimeIndex::open(base, file),
             ),
             file("txnindex").map_or_else(TxnIndex::default, TxnIndex::open),
+            config.index_interval_bytes,
             self.args.now_ms,
         )
     }

@@ -213,8 +213,11 @@ impl LogFile {
         cut
     }
 
-    /// Drops the preallocated rest.
-    pub fn trim(&mut self) {
+    /// Drops the preallocated rest; a file that has one is changed by that.
+    pub fn trim(&mut self, now_ms: i64) {
+        if self.length() > self.size {
+            self.modified_ms = now_ms;
+        }
         self.preallocated = 0;
     }
 

@@ -68,6 +68,16 @@ pub enum TimestampQuery {
     At(i64),
 }
 
+/// Where a read found itself: what is said of aborted transactions depends on it.
+enum Place {
+    /// At or above what may be read: of none of them.
+    AtBound,
+    /// In a segment, even if none of its bytes may be taken: of all that reach into what was read.
+    InSegment,
+    /// In a hole at the end of the last segment: nothing at all, as if nobody had asked.
+    BehindAll,
+}
+
 impl Log {
     /// Reads from an offset to an upper bound (exclusive), so many bytes at most.
     ///
@@ -76,7 +86,7 @@ impl Log {
     pub fn read(&self, from: i64, upper_bound: i64, max_bytes: u32, first: FirstBatch) -> Result<Fetched, Refusal> {
         self.state.check_log_start(from)?;
         let bound = self.state.metadata_of(upper_bound.min(self.log_end_offset()))?;
-        self.state.read(from, max_bytes, first, bound)
+        Ok(self.state.read(from, max_bytes, first, bound)?.0)
     }
 
     /// Reads as a client with an isolation level does. Resolving the high watermark may move it; see
@@ -94,9 +104,13 @@ impl Log {
             Isolation::HighWatermark => self.state.resolved_high_watermark()?,
             Isolation::TxnCommitted => self.state.resolved_last_stable()?,
         };
-        let mut fetched = self.state.read(from, max_bytes, first, bound)?;
+        let (mut fetched, place) = self.state.read(from, max_bytes, first, bound)?;
         if isolation == Isolation::TxnCommitted {
-            fetched.aborted = Some(self.state.aborted_in(from, &fetched));
+            fetched.aborted = match place {
+                Place::AtBound => Some(Vec::new()),
+                Place::InSegment => Some(self.state.aborted_in(from, &fetched)),
+                Place::BehindAll => None,
+            };
         }
         Ok(fetched)
     }
@@ -168,6 +182,7 @@ impl State {
     pub(crate) fn metadata_of(&self, offset: i64) -> Result<OffsetMetadata, Refusal> {
         Ok(self
             .read(offset, 1, FirstBatch::WithinLimit, self.log_end_metadata())?
+            .0
             .start)
     }
 
@@ -201,23 +216,29 @@ impl State {
         }
     }
 
-    fn read(&self, from: i64, max_bytes: u32, first: FirstBatch, bound: OffsetMetadata) -> Result<Fetched, Refusal> {
+    fn read(
+        &self,
+        from: i64,
+        max_bytes: u32,
+        first: FirstBatch,
+        bound: OffsetMetadata,
+    ) -> Result<(Fetched, Place), Refusal> {
         let Some(mut segment) = self.floor_segment(from).filter(|_| from <= self.log_end_offset) else {
             return Err(out_of_range(from, self.log_start_offset, self.log_end_offset));
         };
         if from == bound.offset {
-            return Ok(empty(bound));
+            return Ok((empty(bound), Place::AtBound));
         }
         if from > bound.offset {
-            return Ok(empty(self.metadata_of(from)?));
+            return Ok((empty(self.metadata_of(from)?), Place::AtBound));
         }
         loop {
             if let Some(fetched) = read_segment(segment, from, max_bytes, first, bound) {
-                return Ok(fetched);
+                return Ok((fetched, Place::InSegment));
             }
             match self.higher_segment(segment.base_offset()) {
                 Some(next) => segment = next,
-                None => return Ok(empty(self.log_end_metadata())),
+                None => return Ok((empty(self.log_end_metadata()), Place::BehindAll)),
             }
         }
     }
@@ -227,17 +248,11 @@ impl State {
         let Some(segment) = self.floor_segment(fetched.start.segment) else {
             return Vec::new();
         };
-        if fetched.size_in_bytes == 0 && fetched.batches.is_empty() {
-            return Vec::new();
-        }
         let end = fetched.start.position.saturating_add(fetched.size_in_bytes);
-        let indexed = segment
-            .offset_index
-            .entries()
-            .find(|entry| i64::from(entry.position) >= i64::from(end));
         let next_segment = || self.higher_segment(segment.base_offset()).map(Segment::base_offset);
-        let upper_bound = indexed
-            .map(|entry| segment.base_offset() + i64::from(entry.relative_offset))
+        let upper_bound = segment
+            .offset_index
+            .upper_bound(i64::from(end))
             .or_else(next_segment)
             .unwrap_or(self.log_end_offset);
         self.aborted_from(segment.base_offset(), from, upper_bound)

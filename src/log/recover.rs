@@ -27,7 +27,7 @@ impl Segment {
                 return None;
             }
             self.note_timestamp(batch);
-            if i64::from(valid_bytes - last_entry) > i64::from(config.index_interval_bytes) {
+            if self.wants_index_entry(valid_bytes - last_entry) {
                 let in_order = self.offset_index.append(batch.last_offset(), valid_bytes)
                     && self.note_time_entry(WhenFull::Refuse);
                 if !in_order {
@@ -59,11 +59,11 @@ impl Segment {
             }
             if let Some(part) = parts.last_mut() {
                 // A refused index entry only makes look-ups slower.
-                let _ = part.append(std::slice::from_ref(batch), config.index_interval_bytes, now_ms);
+                let _ = part.append(std::slice::from_ref(batch), now_ms);
             }
         }
         for part in &mut parts {
-            part.become_inactive();
+            part.become_inactive(now_ms);
             part.flush();
             part.log.set_modified(self.log.modified_ms());
         }

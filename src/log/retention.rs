@@ -94,7 +94,9 @@ impl State {
         }
         if count == self.segments().count() {
             // The new segment takes the place of the last one, which then is not the active one any more.
-            self.roll(0, config, now_ms);
+            if self.roll(0, config, now_ms).is_err() {
+                return Vec::new();
+            }
         }
         self.delete_oldest(count, reason, config, now_ms)
     }

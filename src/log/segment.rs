@@ -54,6 +54,8 @@ pub struct Segment {
     pub(crate) txn_index: TxnIndex,
     created_ms: i64,
     roll_jitter_ms: i64,
+    /// What `index.interval.bytes` was when the segment was opened: a change of it concerns later segments only.
+    index_interval_bytes: i32,
     /// The largest timestamp and the last offset of the batch that brought it; unknown until read from the index.
     max_timestamp: Option<(i64, i64)>,
     bytes_since_last_index_entry: u32,
@@ -103,6 +105,7 @@ impl Segment {
             txn_index: TxnIndex::default(),
             created_ms: now_ms,
             roll_jitter_ms,
+            index_interval_bytes: config.index_interval_bytes,
             max_timestamp: None,
             bytes_since_last_index_entry: 0,
         }
@@ -115,6 +118,7 @@ impl Segment {
         offset_index: OffsetIndex,
         time_index: TimeIndex,
         txn_index: TxnIndex,
+        index_interval_bytes: i32,
         now_ms: i64,
     ) -> Self {
         Self {
@@ -125,6 +129,7 @@ impl Segment {
             txn_index,
             created_ms: now_ms,
             roll_jitter_ms: 0,
+            index_interval_bytes,
             max_timestamp: None,
             bytes_since_last_index_entry: 0,
         }
@@ -229,7 +234,7 @@ impl Segment {
     }
 
     /// Adds batches at the end and index entries where they are due.
-    pub(crate) fn append(&mut self, batches: &[Batch], interval: i32, now_ms: i64) -> Result<(), SegmentFault> {
+    pub(crate) fn append(&mut self, batches: &[Batch], now_ms: i64) -> Result<(), SegmentFault> {
         let Some(last) = batches.last() else {
             return Ok(());
         };
@@ -240,18 +245,24 @@ impl Segment {
         for batch in batches {
             self.log.append(batch.clone(), now_ms);
         }
-        let mut sound = true;
         for batch in batches {
             self.note_timestamp(batch);
-            if i64::from(self.bytes_since_last_index_entry) > i64::from(interval) {
-                sound &= self.offset_index.append(batch.last_offset(), position);
-                sound &= self.note_time_entry(WhenFull::Refuse);
+            if self.wants_index_entry(self.bytes_since_last_index_entry) {
+                // A refusal leaves everything as it is at that moment.
+                if !self.offset_index.append(batch.last_offset(), position) || !self.note_time_entry(WhenFull::Refuse) {
+                    return Err(SegmentFault::Index);
+                }
                 self.bytes_since_last_index_entry = 0;
             }
             position += batch.size_in_bytes();
             self.bytes_since_last_index_entry += batch.size_in_bytes();
         }
-        if sound { Ok(()) } else { Err(SegmentFault::Index) }
+        Ok(())
+    }
+
+    /// Whether so many bytes without an index entry are too many.
+    pub(crate) fn wants_index_entry(&self, bytes: u32) -> bool {
+        i64::from(bytes) > i64::from(self.index_interval_bytes)
     }
 
     /// Reads the largest timestamp from the time index, once and for all.
@@ -273,11 +284,11 @@ impl Segment {
     }
 
     /// Closes the segment: closing time entry, files cut to what they hold (`onBecomeInactiveSegment`).
-    pub(crate) fn become_inactive(&mut self) {
+    pub(crate) fn become_inactive(&mut self, now_ms: i64) {
         self.note_time_entry(WhenFull::Append);
         self.offset_index.trim();
         self.time_index.trim();
-        self.log.trim();
+        self.log.trim(now_ms);
     }
 
     /// Forces all of its files to disk.
@@ -410,6 +421,7 @@ impl Fingerprint for Segment {
         }
         encoder.i64(self.created_ms);
         encoder.i64(self.roll_jitter_ms);
+        encoder.i32(self.index_interval_bytes);
         let (timestamp, offset) = self.max_timestamp_and_offset();
         encoder.i64(timestamp);
         encoder.i64(offset);

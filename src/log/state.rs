@@ -244,7 +244,11 @@ impl State {
             return;
         }
         let files = segments.iter().flat_map(|segment| segment_files(segment)).collect();
-        self.delete_files(files, config, now_ms);
+        // An index of aborted transactions is removed by its name, whether the segment had one or not.
+        let indexes = segments
+            .iter()
+            .map(|segment| file_name(segment.base_offset(), "txnindex"));
+        self.delete_files(files, indexes.collect(), config, now_ms);
     }
 
     /// Marks the producer snapshots of segments as `.deleted`, to be removed after the delay. As in Kafka the deletion
@@ -258,12 +262,12 @@ impl State {
                 files.push((file_name(segment.base_offset(), "snapshot"), snapshot.to_file()));
             }
         }
-        self.delete_files(files, config, now_ms);
+        self.delete_files(files, Vec::new(), config, now_ms);
     }
 
-    fn delete_files(&mut self, files: Vec<(String, File)>, config: &LogConfig, now_ms: i64) {
+    fn delete_files(&mut self, files: Vec<(String, File)>, names: Vec<String>, config: &LogConfig, now_ms: i64) {
         let due_ms = now_ms.saturating_add(config.file_delete_delay_ms);
-        Arc::make_mut(&mut self.deleted).add(files, due_ms);
+        Arc::make_mut(&mut self.deleted).add(files, names, due_ms);
     }
 
     /// Writes the epochs to their file, whole and flushed.
@@ -349,8 +353,10 @@ impl State {
         }
     }
 
-    /// After the log end moved: a high watermark at or above it becomes it (`updateHighWatermarkWithLogEndOffset`).
-    pub(crate) fn raise_to_log_end(&mut self) {
+    /// After the log end moved, or a new segment began at it: a high watermark at or above it becomes it
+    /// (`updateHighWatermarkWithLogEndOffset`), and so does a recovery point above it (`updateLogEndOffset`).
+    pub(crate) fn follow_log_end(&mut self) {
+        self.recovery_point = self.recovery_point.min(self.log_end_offset);
         if self.high_watermark.offset >= self.log_end_offset {
             self.take_high_watermark(self.log_end_watermark());
         }

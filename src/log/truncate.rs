@@ -50,7 +50,7 @@ impl Log {
         state.truncate_epochs(|epochs| epochs.truncate_from_end(offset));
         state.log_start_offset = state.log_start_offset.min(offset);
         state.rebuild_producers(offset, Reload::Running, config, now_ms);
-        state.raise_to_log_end();
+        state.follow_log_end();
         state.recovery_point = state.recovery_point.min(offset);
         Some(truncated)
     }

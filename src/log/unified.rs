@@ -270,7 +270,7 @@ impl Log {
         self.state.producers.take_snapshot();
         let state = &mut *self.state;
         let active = state.active_mut();
-        active.become_inactive();
+        active.become_inactive(now_ms);
         let end = state.log_end_offset;
         state.flush_everything();
         state.mark_flushed(end, now_ms);

@@ -10,35 +10,102 @@ use super::errors::{Errors, RecordError, Refusal};
 use super::producers::Origin;
 use super::record::{NO_TIMESTAMP, RecordView};
 
-/// Splits bytes into batches as `ByteBufferLogInputStream` does: an incomplete one at the end is ignored.
-pub(crate) fn split_batches(bytes: &[u8]) -> Result<Vec<Batch>, Refusal> {
-    let corrupt = |message: String| Refusal::new(Errors::CorruptMessage, message);
-    let mut batches = Vec::new();
-    let mut rest = bytes;
-    while rest.len() >= LOG_OVERHEAD {
-        let length = rest[8..12]
-            .iter()
-            .fold(0i32, |value, byte| (value << 8) | i32::from(*byte));
-        if length < 14 {
-            return Err(corrupt(format!(
-                "a batch says that it has {length} bytes, less than any batch"
-            )));
+/// Where in a batch the last offset delta ends.
+const LAST_OFFSET_DELTA_END: i32 = 27;
+
+/// What stands in the bytes of a request or a response.
+pub(crate) struct Split {
+    /// The batches at the front.
+    pub(crate) batches: Vec<Batch>,
+    /// Why what follows them is no batch. Kafka comes to it only when the batches before it have passed their own checks.
+    pub(crate) fault: Option<SplitFault>,
+}
+
+/// Why bytes are no batch.
+pub(crate) struct SplitFault {
+    refusal: Refusal,
+    /// Its base offset, if there is enough of it to be looked at before anything else.
+    base_offset: Option<i64>,
+}
+
+impl SplitFault {
+    /// What whoever sent it is told.
+    pub(crate) fn refusal(self, origin: Option<Origin>) -> Refusal {
+        let client = origin.is_some_and(Origin::is_client);
+        match self.base_offset.filter(|base| client && *base != 0) {
+            Some(base) => wrong_base_offset(base),
+            None => self.refusal,
         }
-        if rest.len() < HEADER_SIZE_UP_TO_MAGIC {
-            break;
-        }
-        let magic = rest[HEADER_SIZE_UP_TO_MAGIC - 1] as i8;
-        if magic != 2 {
-            return Err(corrupt(format!("a batch has magic {magic}, expected 2")));
-        }
-        if rest.len() < LOG_OVERHEAD + length as usize {
-            break;
-        }
-        let batch = Batch::parse(rest).map_err(|fault| corrupt(format!("a batch cannot be read: {fault:?}")))?;
-        rest = &rest[batch.size_in_bytes() as usize..];
-        batches.push(batch);
     }
-    Ok(batches)
+}
+
+/// What a client is told whose batch does not begin at 0.
+pub(crate) fn wrong_base_offset(base_offset: i64) -> Refusal {
+    invalid_record(format!("a client's batch has base offset {base_offset}, expected 0"))
+}
+
+/// Splits bytes into batches as `ByteBufferLogInputStream` does: an incomplete one at the end is ignored.
+pub(crate) fn split_batches(bytes: &[u8]) -> Split {
+    let mut split = Split {
+        batches: Vec::new(),
+        fault: None,
+    };
+    let mut rest = bytes;
+    loop {
+        match next_batch(rest) {
+            Ok(Some(batch)) => {
+                rest = &rest[batch.size_in_bytes() as usize..];
+                split.batches.push(batch);
+            }
+            Ok(None) => return split,
+            Err(fault) => {
+                split.fault = Some(fault);
+                return split;
+            }
+        }
+    }
+}
+
+fn next_batch(bytes: &[u8]) -> Result<Option<Batch>, SplitFault> {
+    let corrupt = |message: String, base_offset| SplitFault {
+        refusal: Refusal::new(Errors::CorruptMessage, message),
+        base_offset,
+    };
+    if bytes.len() < LOG_OVERHEAD {
+        return Ok(None);
+    }
+    let length = bytes[8..12]
+        .iter()
+        .fold(0i32, |value, byte| (value << 8) | i32::from(*byte));
+    if length < 14 {
+        let message = format!("a batch says that it has {length} bytes, less than any batch");
+        return Err(corrupt(message, None));
+    }
+    if bytes.len() < HEADER_SIZE_UP_TO_MAGIC {
+        return Ok(None);
+    }
+    let magic = bytes[HEADER_SIZE_UP_TO_MAGIC - 1] as i8;
+    if magic != 2 {
+        return Err(corrupt(format!("a batch has magic {magic}, expected 2"), None));
+    }
+    if bytes.len() < LOG_OVERHEAD + length as usize {
+        return Ok(None);
+    }
+    match Batch::parse(bytes) {
+        Ok(batch) => Ok(Some(batch)),
+        Err(_) => {
+            let base_offset = bytes
+                .iter()
+                .take(8)
+                .fold(0, |value, byte| (value << 8) | i64::from(*byte));
+            let mut fault = corrupt("a batch is shorter than its header".to_owned(), Some(base_offset));
+            // Kafka looks for the last offset delta behind the batch's end, before it finds that the header is too short.
+            if length < LAST_OFFSET_DELTA_END - LOG_OVERHEAD as i32 {
+                fault.refusal.error = Errors::UnknownServerError;
+            }
+            Err(fault)
+        }
+    }
 }
 
 pub(crate) fn invalid_record(message: impl Into<Cow<'static, str>>) -> Refusal {

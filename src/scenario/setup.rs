@@ -2,7 +2,7 @@
 
 use super::ast::{Brokers, ElrVersion, ReplicationRules, Script, Setting, Statement};
 use crate::cluster::rules::Rules;
-use crate::cluster::{ElrFeature, Refused, Setup};
+use crate::cluster::{ElrFeature, MOST_PARTITIONS, Refused, Setup};
 use crate::config::BrokerConfig;
 
 /// More brokers than this are refused: the model and its pictures are made for a handful.
@@ -87,5 +87,13 @@ fn apply(config: &mut BrokerConfig, configs: &[Setting]) -> Result<(), Refused> 
         .map(|setting| (setting.name.as_str(), setting.value.as_str()));
     config
         .set_all(pairs)
-        .map_err(|error| Refused::new(error.to_string(), "correct the setting"))
+        .map_err(|error| Refused::new(error.to_string(), "correct the setting"))?;
+    let partitions = config.offsets_topic_num_partitions;
+    if partitions > i64::from(MOST_PARTITIONS) {
+        return Err(Refused::new(
+            format!("offsets.topic.num.partitions={partitions} is too many for the model"),
+            format!("have at most {MOST_PARTITIONS}"),
+        ));
+    }
+    Ok(())
 }

@@ -62,11 +62,14 @@ pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refuse
             })
         }
         Statement::Set { target, configs } => set(target, configs, world),
-        Statement::SetLink { a, b, latency } => one(Input::SetLink(
-            endpoint(a, world)?,
-            endpoint(b, world)?,
-            micros(*latency),
-        )),
+        Statement::SetLink { a, b, latency } => {
+            two_nodes(a, b)?;
+            one(Input::SetLink(
+                endpoint(a, world)?,
+                endpoint(b, world)?,
+                micros(*latency),
+            ))
+        }
         Statement::SetDisk {
             brokers,
             write,
@@ -121,7 +124,7 @@ fn assignment(layout: &Layout, world: &World) -> Result<Vec<Vec<BrokerId>>, Refu
     if partitions > MOST_PARTITIONS {
         return Err(Refused::new(
             format!("{partitions} partitions are too many for the model"),
-            format!("have at most {MOST_PARTITIONS}"),
+            format!("have at most {MOST_PARTITIONS} over all topics"),
         ));
     }
     if replicas > brokers {
@@ -367,12 +370,15 @@ fn network_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
         } => one(Input::Cut(paths(a, b, world)?)),
         Act::Heal { a, b } => one(Input::Heal(Some(both_ways(&paths(a, b, world)?)))),
         Act::HealAll => one(Input::Heal(None)),
-        Act::Drop { kind, from, to, next } => one(Input::Drop {
-            kind: message_kind(*kind),
-            from: node(from, world)?,
-            to: node(to, world)?,
-            next: next.map_or(1, |next| u32::try_from(next).unwrap_or(u32::MAX)),
-        }),
+        Act::Drop { kind, from, to, next } => {
+            two_nodes(from, to)?;
+            one(Input::Drop {
+                kind: message_kind(*kind),
+                from: node(from, world)?,
+                to: node(to, world)?,
+                next: next.map_or(1, |next| u32::try_from(next).unwrap_or(u32::MAX)),
+            })
+        }
         other => Err(Refused::new(format!("'{other}' cannot be performed"), "leave it out")),
     }
 }
@@ -385,9 +391,22 @@ fn paths(a: &Nodes, b: &Nodes, world: &World) -> Result<Vec<(ids::Node, ids::Nod
         paths.extend(b.iter().filter(|to| **to != from).map(|to| (from, *to)));
     }
     if paths.is_empty() {
-        return Err(Refused::new("a node has no link to itself", "name two different nodes"));
+        return Err(no_link());
     }
     Ok(paths)
+}
+
+fn no_link() -> Refused {
+    Refused::new("a node has no link to itself", "name two different nodes")
+}
+
+/// That two ends of a link are not the same single node.
+fn two_nodes(a: &Node, b: &Node) -> Result<(), Refused> {
+    if a == b && *a != Node::Any {
+        Err(no_link())
+    } else {
+        Ok(())
+    }
 }
 
 fn both_ways(paths: &[(ids::Node, ids::Node)]) -> Vec<(ids::Node, ids::Node)> {

@@ -3,7 +3,7 @@
 //! Deliberately absent: a broker. The tools and the log loader are enough, and start in a second.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
@@ -17,6 +17,12 @@ const JAVA: u32 = 17;
 
 /// The class path of the programs, compiled. The inner error says what is missing on this machine.
 pub fn class_path(workspace: &Workspace) -> Result<Result<OsString, String>> {
+    programs(workspace, &workspace.root.join("tests/kafka"), "kafka")
+}
+
+/// The class path of the programs below a folder with a `pom.xml` and `src`, compiled under a name of their own. The inner
+/// error says what is missing on this machine.
+pub fn programs(workspace: &Workspace, sources: &Path, name: &str) -> Result<Result<OsString, String>> {
     for program in ["java", "javac", "mvn"] {
         if tools::on_path(program).is_none() {
             return Ok(Err(format!("there is no {program} (it needs Java {JAVA} and Maven)")));
@@ -26,27 +32,42 @@ pub fn class_path(workspace: &Workspace) -> Result<Result<OsString, String>> {
     if major(&found).is_none_or(|major| major < JAVA) {
         return Ok(Err(format!("it needs Java {JAVA}, and here is '{found}'")));
     }
-    let sources = workspace.root.join("tests/kafka");
-    let folder = workspace.target.join("kafka");
+    let folder = workspace.target.join(name);
     let (jars, classes) = (folder.join("jars"), folder.join("classes"));
     if let Err(error) = bring_jars(&sources.join("pom.xml"), &jars) {
         return Ok(Err(format!("Maven does not bring the jars ({error:#})")));
     }
     let jars = jars.join("*");
     fs::create_dir_all(&classes)?;
+    let mut files = Vec::new();
+    java_files(&sources.join("src"), &mut files)?;
     step("Compiling the programs that ask Kafka", || {
         let mut javac = Command::new("javac");
         javac
             .args(["-nowarn", "-Xlint:none", "--release", &JAVA.to_string(), "-cp"])
             .arg(&jars)
             .arg("-d")
-            .arg(&classes);
-        javac.args(["Dump.java", "Load.java"].map(|file| sources.join("src").join(file)));
+            .arg(&classes)
+            .args(&files);
         workspace::run(&mut javac)
     })?;
     Ok(Ok(
         env::join_paths([classes, jars]).context("the target folder's path cannot stand in a class path")?
     ))
+}
+
+fn java_files(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            java_files(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "java") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(())
 }
 
 /// Brings the jars that a `pom.xml` names, once.

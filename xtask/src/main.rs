@@ -3,6 +3,7 @@
 //! A newcomer has Rust and nothing else, so everything here is either compiled from the lock file or installed into
 //! `target/` on the way. Nothing here knows what the page or the engine do.
 
+mod ask;
 mod bench;
 mod dist;
 mod fuzz;
@@ -98,6 +99,34 @@ fn command() -> Command {
                 ),
         )
         .subcommand(
+            Command::new("ask")
+                .about("Has a real Kafka perform random operations on a log, and compares")
+                .after_help("Example:\n  cargo xtask ask ../kafka-oracle/storage --recordings 50")
+                .arg(
+                    Arg::new("oracle")
+                        .value_name("FOLDER")
+                        .required(true)
+                        .value_parser(value_parser!(std::path::PathBuf))
+                        .help("The programs that drive a real Kafka's log: a pom.xml and src"),
+                )
+                .arg(
+                    Arg::new("recordings")
+                        .long("recordings")
+                        .value_name("N")
+                        .value_parser(value_parser!(u64).range(1..))
+                        .default_value("100")
+                        .help("How many logs, each through 120 operations"),
+                )
+                .arg(
+                    Arg::new("seed")
+                        .long("seed")
+                        .value_name("N")
+                        .value_parser(value_parser!(u64))
+                        .default_value("1")
+                        .help("What the first of them is made from"),
+                ),
+        )
+        .subcommand(
             Command::new("bench")
                 .about("Measures the engine and the page, and prints a table of the figures and their budgets"),
         )
@@ -123,6 +152,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some(("soak", options)) => {
             let number = |name| *options.get_one::<u64>(name).expect("both have a default");
             soak::run(number("minutes"), number("seed"))
+        }
+        Some(("ask", options)) => {
+            let oracle: &std::path::PathBuf = options.get_one("oracle").expect("the folder is required");
+            let number = |name: &str| *options.get_one::<u64>(name).expect("numbers have defaults");
+            ask::run(oracle, number("recordings"), number("seed"))
         }
         Some(("bench", _)) => bench::run(),
         _ => unreachable!("clap lets nothing else through"),

@@ -126,6 +126,7 @@ impl<O: Write, E: Write> Dump<'_, O, E> {
             .unwrap_or_default();
         match FileKind::of(&name) {
             Some(kind) => self.known(path, kind),
+            None if !path.exists() => self.unreadable(path, "there is no such file or folder"),
             None => {
                 let remedy = "not a file of a log by its name; give it the name that it had in the data directory, \
                               such as 00000000000000000000.log";

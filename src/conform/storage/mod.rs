@@ -5,7 +5,10 @@
 
 mod op;
 mod run;
+mod session;
 mod state;
+
+pub use session::Session;
 
 use super::{Difference, Malformed, Recording, Replay, Replayed};
 use crate::conform::compare::differences;

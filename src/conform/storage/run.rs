@@ -47,6 +47,10 @@ impl Run {
         })
     }
 
+    pub(super) fn log(&self) -> &Log {
+        &self.log
+    }
+
     /// Our state, as a recording writes it.
     pub(super) fn state(&self) -> Value {
         state::state(&self.log)
@@ -69,6 +73,7 @@ impl Run {
         };
         if self.tasks == AsyncTasks::Immediate {
             self.log.run_tasks(self.now);
+            self.opening_tasks = 0;
         }
         Ok(result)
     }
@@ -84,8 +89,13 @@ impl Run {
                 producer,
                 transactional,
             } => {
-                let batch = build(records, producer, transactional);
-                let appended = log.append_as_leader(&batch, epoch, Origin::Client, &self.config, now);
+                let appended = if records.is_empty() {
+                    // Kafka's library makes no batch of no records.
+                    log.append_bytes_as_leader(&[], epoch, Origin::Client, &self.config, now)
+                } else {
+                    let batch = build(records, producer, transactional);
+                    log.append_as_leader(&batch, epoch, Origin::Client, &self.config, now)
+                };
                 return Ok(appended.map(|appended| append_result(&appended)));
             }
             Op::AppendLeaderRaw { epoch, base64 } => {
@@ -124,7 +134,7 @@ impl Run {
                 log.assign_epoch(epoch, offset);
                 json!({})
             }
-            Op::Roll => json!({"base": log.roll(&self.config, now)}),
+            Op::Roll => return Ok(log.roll(&self.config, now).map(|base| json!({"base": base}))),
             Op::Flush {
                 offset,
                 including_active,
@@ -161,13 +171,13 @@ impl Run {
                 let below_active = offset < log.active_segment().base_offset();
                 let truncated = log.truncate_to(offset, &self.config, now).is_some();
                 if below_active {
-                    let base = log.active_segment().base_offset();
-                    self.cleaner_checkpoint = self.cleaner_checkpoint.map(|checkpoint| checkpoint.min(base));
+                    self.lower_cleaner_checkpoint();
                 }
                 json!({"truncated": truncated})
             }
             Op::TruncateFullyAndStartAt { offset, log_start } => {
                 log.truncate_fully_and_start_at(offset, log_start, &self.config, now);
+                self.lower_cleaner_checkpoint();
                 json!({})
             }
             Op::Read {
@@ -256,6 +266,12 @@ impl Run {
 }
 
 impl Run {
+    /// What the log's owner does when offsets that were cleaned may come again.
+    fn lower_cleaner_checkpoint(&mut self) {
+        let base = self.log.active_segment().base_offset();
+        self.cleaner_checkpoint = self.cleaner_checkpoint.map(|checkpoint| checkpoint.min(base));
+    }
+
     /// One pass of the cleaner, with what it did in a recording's words.
     fn clean(&mut self) -> Value {
         let (log, config) = (&mut self.log, &self.config);
@@ -333,7 +349,7 @@ fn record(record: OpRecord) -> Record {
 
 fn append_result(appended: &Appended) -> Value {
     let mut result = json!({"firstOffset": appended.first_offset, "lastOffset": appended.last_offset, "maxTs": appended.max_timestamp});
-    if let Some(time) = appended.log_append_time {
+    if let Some(time) = appended.log_append_time.filter(|time| *time >= 0) {
         result["appendTime"] = json!(time);
     }
     if appended.outcome == AppendOutcome::Duplicate {
@@ -400,28 +416,35 @@ fn dump(log: &Log) -> Value {
 fn apply_damage(files: &mut Files, damage: &Damage, now: i64) -> Result<(), Malformed> {
     let name = &damage.file;
     let missing = || Malformed::new(name, "there is no such file to damage");
+    let file = files.get_mut(name).ok_or_else(missing);
     match &damage.change {
-        Change::Cut { length } => files.get_mut(name).ok_or_else(missing)?.set_length(*length),
-        Change::Zero { from } => files.get_mut(name).ok_or_else(missing)?.zero_from(*from),
+        Change::Cut { length } => change(file?, now).set_length(*length),
+        Change::Zero { from } => change(file?, now).zero_from(*from),
         Change::Flip { at, xor } => {
-            let file = files.get_mut(name).ok_or_else(missing)?;
-            file.flip(*at, *xor).map_err(|error| Malformed::new(name, error))?;
+            let flipped = change(file?, now).flip(*at, *xor);
+            flipped.map_err(|error| Malformed::new(name, error))?;
         }
+        Change::Append { base64 } => change(file?, now).append(&decode(base64)?),
+        Change::Write { base64 } => files.insert(name, crate::log::File::from_bytes(&decode(base64)?, now)),
         Change::Delete => {
             files.remove(name).ok_or_else(missing)?;
         }
-        Change::Write { base64 } => files.insert(name, crate::log::File::from_bytes(&decode(base64)?, now)),
-        Change::Append { base64 } => files.get_mut(name).ok_or_else(missing)?.append(&decode(base64)?),
         Change::Rename { to } => {
             let file = files.remove(name).ok_or_else(missing)?;
             files.insert(to, file);
         }
         Change::Copy { to } => {
-            let file = files.get(name).ok_or_else(missing)?.clone();
+            let file = file?.clone();
             files.insert(to, file);
         }
     }
     Ok(())
+}
+
+/// A file that is about to be written to.
+fn change(file: &mut crate::log::File, now: i64) -> &mut crate::log::File {
+    file.touch(now);
+    file
 }
 
 fn apply_settings(config: &mut LogConfig, settings: &SortedMap<String, String>) -> Result<(), Malformed> {

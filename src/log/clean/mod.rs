@@ -13,7 +13,7 @@ mod transactions;
 
 use std::sync::Arc;
 
-use super::batch::Batch;
+use super::batch::{Batch, Malformed};
 use super::config::LogConfig;
 use super::errors::{Errors, Refusal};
 use super::fingerprint::Cached;
@@ -207,7 +207,7 @@ impl Log {
         now_ms: i64,
     ) -> Result<Cleaned, Refusal> {
         let state = &mut *self.state;
-        let map = state.build_offset_map(cleanable, cleaner);
+        let map = state.build_offset_map(cleanable, cleaner)?;
         let mut cleaned = Cleaned {
             end_offset: map.latest_offset() + 1,
             map_entries: map.len(),
@@ -250,11 +250,11 @@ impl State {
             .filter(move |segment| offset < active && segment.base_offset() < active)
     }
 
-    fn build_offset_map(&self, cleanable: &Cleanable, cleaner: &CleanerConfig) -> OffsetMap {
+    fn build_offset_map(&self, cleanable: &Cleanable, cleaner: &CleanerConfig) -> Result<OffsetMap, Refusal> {
         let (start, end) = (cleanable.first_dirty_offset, cleanable.first_uncleanable_offset);
         let mut map = OffsetMap::new(cleaner.usable_slots());
         if start >= end {
-            return map;
+            return Ok(map);
         }
         let mut transactions = CleanedTransactions::default();
         transactions.add(self.collect_aborted(start, end));
@@ -267,10 +267,11 @@ impl State {
             if map.take_segment(segment, start, &mut transactions) == offset_map::Fill::Full {
                 break;
             }
+            check_readable(segment)?;
             // A gap before the next segment is bridged.
             map.set_latest_offset(next - 1);
         }
-        map
+        Ok(map)
     }
 
     /// How many segments, from the first on, go into one each (`groupSegmentsBySize`).
@@ -337,16 +338,15 @@ impl State {
             pass.transactions
                 .add(self.collect_aborted(segment.base_offset(), upper));
             let batches = self.clean_segment(segment, pass, &mut fresh, removed);
-            fresh
-                .append(&batches, config.index_interval_bytes, pass.now_ms)
-                .map_err(|fault| {
-                    Refusal::new(
-                        Errors::UnknownServerError,
-                        format!("the cleaned segment cannot be written: {fault:?}"),
-                    )
-                })?;
+            check_readable(segment)?;
+            fresh.append(&batches, pass.now_ms).map_err(|fault| {
+                Refusal::new(
+                    Errors::UnknownServerError,
+                    format!("the cleaned segment cannot be written: {fault:?}"),
+                )
+            })?;
         }
-        fresh.become_inactive();
+        fresh.become_inactive(pass.now_ms);
         fresh.flush();
         fresh.log.set_modified(modified_ms);
         self.replace_segments(index, length, fresh, config, pass.now_ms);
@@ -396,6 +396,20 @@ impl State {
             .collect();
         self.delete_snapshots(&gone, config, now_ms);
     }
+}
+
+/// What is no batch at the end of a closed segment ends a pass: Kafka's cleaner reads on, and finds that it cannot
+/// (`Cleaner.growBuffersOrFail`).
+fn check_readable(segment: &Segment) -> Result<(), Refusal> {
+    let error = match segment.log().tail_fault() {
+        None => return Ok(()),
+        Some(Malformed::Incomplete) => Errors::UnknownServerError,
+        Some(_) => Errors::CorruptMessage,
+    };
+    Err(Refusal::new(
+        error,
+        format!("segment {} holds bytes that are no batch", segment.base_offset()),
+    ))
 }
 
 fn note_removed(

@@ -67,7 +67,7 @@ impl Cleaning {
 
     /// Closes the active segment; everything is committed.
     fn roll(&mut self) {
-        self.rig.log.roll(&self.rig.config, self.rig.now);
+        self.rig.log.roll(&self.rig.config, self.rig.now).unwrap();
         let end = self.rig.log.log_end_offset();
         self.rig.log.set_high_watermark(end);
     }
@@ -276,7 +276,7 @@ fn what_can_be_cleaned_is_bounded_by_commit_age_and_checkpoint() {
 fn a_gap_before_the_next_segment_is_bridged() {
     let mut log = Cleaning::new(10_000);
     log.keys(&["a"; 10]);
-    log.rig.log.roll(&log.rig.config, 0);
+    log.rig.log.roll(&log.rig.config, 0).unwrap();
     let behind = keyed("a", Some("v"), 0).placed(11, 0);
     log.rig
         .log

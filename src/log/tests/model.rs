@@ -96,7 +96,7 @@ impl Pair {
     fn perform(&mut self, act: &Act) {
         match act {
             Act::Append { records, follower } => self.append(*records, *follower),
-            Act::Roll => drop(self.log.roll(&self.config, 0)),
+            Act::Roll => drop(self.log.roll(&self.config, 0).unwrap()),
             Act::Flush => self.flushing(|log| _ = log.flush_all(0)),
             Act::RunTasks => self.flushing(|log| _ = log.run_tasks(0)),
             Act::Read { at, max_bytes } => self.read(self.offset(*at), *max_bytes),

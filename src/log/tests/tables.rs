@@ -193,7 +193,7 @@ fn segments_roll_by_the_records_own_time_and_else_by_the_clock() {
 #[test]
 fn an_empty_active_segment_is_made_anew() {
     let mut rig = Rig::new(LogConfig::default());
-    assert_eq!(rig.log.roll(&rig.config, 0), 0);
+    assert_eq!(rig.log.roll(&rig.config, 0), Ok(0));
     assert_eq!(rig.bases(), [0]);
     rig.append(&single("test", 0));
     assert_eq!(rig.log.log_end_offset(), 1);

@@ -1,5 +1,6 @@
 //! What single words can be: numbers, durations, names, partitions, brokers, nodes, bytes.
 
+use crate::cluster::topic_name;
 use crate::config::{parse_duration, parse_size};
 use crate::scenario::ast::{Brokers, Data, Micros, Node, Nodes, Partition, Replica, Replicas};
 use crate::scenario::fault::{Found, Wrong};
@@ -151,17 +152,15 @@ fn is_name(text: &str) -> bool {
 
 /// A topic's name.
 pub(super) fn topic(word: &Word) -> Result<String, Wrong> {
-    word.plain()
-        .filter(|plain| is_topic(plain))
-        .map(str::to_string)
-        .ok_or_else(|| wrong(word, "a topic's name of letters, digits, '.', '_' and '-'"))
+    let plain = word.plain().unwrap_or_default();
+    match topic_name::expected(plain) {
+        None => Ok(plain.to_string()),
+        Some(expected) => Err(wrong(word, expected)),
+    }
 }
 
 fn is_topic(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    topic_name::expected(text).is_none()
 }
 
 /// The parts of `T-P`, if it is one: the number stands after the last `-`.

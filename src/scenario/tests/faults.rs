@@ -30,6 +30,28 @@ fn a_well_formed_file_has_no_fault() {
     assert_eq!(faults_of("expect result app#3 = acked offset=2 partition=0"), "");
 }
 
+/// Kafka's own rules, which `org.apache.kafka.common.internals.Topic` has.
+#[test]
+fn names_that_no_topic_may_have() {
+    assert_eq!(faults(&format!("brokers 1\ntopic {}\n", "x".repeat(249))), "");
+    assert_eq!(faults("brokers 1\ntopic ...\n"), "");
+    for name in [".", ".."] {
+        assert_eq!(
+            faults(&format!("brokers 1\ntopic {name}\n")),
+            format!("2:7: found '{name}', expected a topic's name other than '.' and '..'\n")
+        );
+    }
+    let long = "x".repeat(250);
+    assert_eq!(
+        faults(&format!("brokers 1\ntopic {long}\n")),
+        format!("2:7: found '{long}', expected a topic's name of at most 249 characters\n")
+    );
+    assert_eq!(
+        faults("brokers 1\ntopic a+b\n"),
+        "2:7: found 'a+b', expected a topic's name of letters, digits, '.', '_' and '-'\n"
+    );
+}
+
 #[test]
 fn words_that_nobody_knows_are_named_with_the_nearest() {
     for (statement, fault) in [
