@@ -44,7 +44,10 @@ fn names_that_no_topic_may_have() {
     let long = "x".repeat(250);
     assert_eq!(
         faults(&format!("brokers 1\ntopic {long}\n")),
-        format!("2:7: found '{long}', expected a topic's name of at most 249 characters\n")
+        format!(
+            "2:7: found '{}…', expected a topic's name of at most 249 characters\n",
+            &long[..60]
+        )
     );
     assert_eq!(
         faults("brokers 1\ntopic a+b\n"),
