@@ -221,13 +221,12 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
         Place::Lesson(reading) => Some(&**reading),
         _ => None,
     };
-    let written = reading.and_then(|reading| reading.caption(session));
+    let (written, picking) = reading.zip(later::get()).map_or((None, false), |(reading, later)| {
+        (later.views.of_lesson)(reading, session)
+    });
     let told = told::caption(&look).filter(|_| step > 0);
     let caption = written.or(told).unwrap_or_else(|| at_rest(reading).to_string());
     let now = names::time(look.world.now());
-    let picking = reading
-        .and_then(|reading| reading.open_prediction(session))
-        .is_some_and(|open| matches!(open.kind, crate::lesson::Kind::Click(_)));
     let frame = Frame {
         window,
         selected: page.selected,

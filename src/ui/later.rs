@@ -11,15 +11,13 @@ mod arriving;
 #[cfg(target_arch = "wasm32")]
 pub mod views;
 
-use std::rc::Rc;
-
-use crate::lesson::{Block, Fault as LessonFault, Lesson, markdown};
+use crate::lesson::{Block, Fault as LessonFault, markdown};
 use crate::scenario::ast::{Script, Statement};
 use crate::scenario::{self, Fault, Names};
 use crate::ui::act::Act;
 use crate::ui::page::Page;
 use crate::ui::reading::Reading;
-use crate::ui::stores::{StoreSession, play};
+use crate::ui::session::Session;
 
 #[cfg(target_arch = "wasm32")]
 pub use arriving::{Arriving, when_here};
@@ -30,12 +28,22 @@ pub struct Later {
     pub script: fn(&[u8]) -> Result<Script, Vec<Fault>>,
     /// Reads a line of the scenario language.
     pub statement: fn(&str, &Names) -> Result<Statement, Fault>,
-    /// Reads a lesson's file.
-    pub lesson: fn(&str) -> Result<Lesson, Vec<LessonFault>>,
+    /// Begins the lesson of this name that a text holds.
+    pub open: fn(&mut Page, &str, &str),
     /// Reads prose without scenes, which begins at a line of its file.
     pub prose: fn(&str, u32, &mut Vec<LessonFault>) -> Vec<Block>,
-    /// Begins a lesson on the page stores.
-    pub begin_stores: fn(Rc<Lesson>, &str, Option<usize>) -> Result<(Reading, StoreSession), Vec<LessonFault>>,
+    /// One step of a lesson.
+    pub step_in_lesson: fn(&mut Page),
+    /// Performs an act that is another one in a lesson than elsewhere.
+    pub perform_in_lesson: fn(&mut Page, Act),
+    /// Notes that a lesson's puzzle is solved, if it is.
+    pub note_solved: fn(&mut Page),
+    /// Why a lesson's puzzle does not allow a statement.
+    pub puzzle_forbids: fn(&Page, &Statement) -> Option<String>,
+    /// The stops of the present world that were reached, each with its position.
+    pub stops_reached: fn(&Reading) -> Vec<(usize, usize)>,
+    /// Plays a lesson again up to where a run of it stood; nothing if that run had left the lesson's own way.
+    pub retrace: fn(&mut Reading, &str, usize, Vec<(usize, usize)>) -> Option<Session>,
     /// Performs an act in a lesson on the page stores.
     pub perform_on_stores: fn(&mut Page, Act),
     /// One step of the page stores.
@@ -48,9 +56,14 @@ pub struct Later {
 static ALL: Later = Later {
     script: scenario::parse,
     statement: scenario::parse_statement,
-    lesson: Lesson::parse,
+    open: Page::begin_lesson,
     prose: markdown::prose,
-    begin_stores: play::begin,
+    step_in_lesson: Page::step_in_lesson,
+    perform_in_lesson: Page::perform_in_lesson,
+    note_solved: Page::note_solved,
+    puzzle_forbids: Page::puzzle_forbids,
+    stops_reached: Reading::stops_reached,
+    retrace: Reading::retrace,
     perform_on_stores: Page::perform_on_stores,
     step_stores: Page::step_stores,
     #[cfg(target_arch = "wasm32")]

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use yew::prelude::*;
 
 use crate::cluster::rules::Rule;
-use crate::lesson::{Block, Fault};
+use crate::lesson::{Block, Fault, Kind};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer};
 use crate::ui::browser::Settings;
@@ -32,6 +32,8 @@ pub struct Views {
     pub fidelity: fn(&[Block]) -> Html,
     /// A lesson on the page stores.
     pub stores: fn(&Page, &Reading, &StoreSession, Html, &Callback<Act>) -> Html,
+    /// The caption that a lesson on a cluster has for the present, and whether it asks to pick records.
+    pub of_lesson: fn(&Reading, &Session) -> (Option<String>, bool),
     /// The pane of a lesson on a cluster.
     pub lesson: fn(&Reading, &dyn Run, bool, &SortedSet<i64>, &Callback<Act>) -> Html,
     /// What lies in a drawer.
@@ -50,6 +52,11 @@ pub const ALL: Views = Views {
     broken: lessons::broken,
     fidelity: lessons::fidelity,
     stores: stores::view::lesson,
+    of_lesson: |reading, session| {
+        let picking = reading.open_prediction(session);
+        let picking = picking.is_some_and(|open| matches!(open.kind, Kind::Click(_)));
+        (reading.caption(session), picking)
+    },
     lesson: panel::lesson,
     drawer: drawers::content,
     rule: inspector::rule_note,

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use crate::lesson::{Fault, Lesson};
 use crate::ui::act::{Act, Go};
-use crate::ui::page::{Page, Place, Way, answer, arrive};
+use crate::ui::page::lesson::{answer, arrive};
+use crate::ui::page::{Page, Place, Way};
 use crate::ui::reading::{Reading, Run};
 use crate::ui::stores::StoreSession;
 use crate::wal;

@@ -1,7 +1,9 @@
 //! The page's state and what each act does to it: the only place where something changes.
 //!
-//! Deliberately absent: the DOM, timers, storage. A component draws this and calls [`Page::perform`]; whoever holds a
+//! `lesson` is what is another thing in a lesson than elsewhere. Deliberately absent: the DOM, timers, storage. A component draws this and calls [`Page::perform`]; whoever holds a
 //! clock calls [`Page::tick`].
+
+pub(in crate::ui) mod lesson;
 
 use std::rc::Rc;
 
@@ -10,14 +12,13 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::event::{Outcome, What};
 use crate::cluster::{BrokerId, TopicId, TopicPartition};
 use crate::history::CutNotice;
-use crate::lesson::compile::{self, is_act};
 use crate::lesson::library::{self, LIBRARY};
-use crate::lesson::{Answered, Block, Fault as LessonFault, Lesson, Progress};
+use crate::lesson::{Block, Fault as LessonFault, Progress};
 use crate::scenario::ast::{self, Brokers, Process, Statement};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
 use crate::ui::later;
-use crate::ui::reading::{Given, Reading, Run};
+use crate::ui::reading::{Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
 use crate::ui::view::{faults, knobs};
@@ -128,9 +129,6 @@ pub const OWN: &str = "#/own";
 
 /// Milliseconds between steps of mere waiting.
 const WAITING_PACE: u32 = 16;
-
-/// More steps than anybody would watch on the way to a stop: they are gone at once.
-const LONG_WAY: usize = 200;
 
 /// A script of more lines than this is long.
 const LONG: usize = 2_000;
@@ -271,32 +269,9 @@ impl Page {
 
     /// Opens a lesson where it was left.
     pub fn open(&mut self, slug: &str, text: &str) {
-        let kept = self.progress.lesson(slug);
-        let stop = Some(kept.stop as usize).filter(|stop| *stop > 0 && !kept.finished);
-        self.place = read(text)
-            .and_then(|lesson| self.begun(Rc::new(lesson), slug, stop))
-            .unwrap_or_else(|faults| Place::Broken {
-                slug: slug.into(),
-                faults: Rc::new(faults),
-            });
-        self.speed = 4;
-        self.jumped();
-    }
-
-    /// A lesson at one of its stops, or at its beginning.
-    fn begun(&mut self, lesson: Rc<Lesson>, slug: &str, stop: Option<usize>) -> Result<Place, Vec<LessonFault>> {
-        if lesson.runs.iter().any(|run| matches!(run, compile::Run::Stores(_))) {
-            let (reading, session) =
-                later::get().map_or_else(missing, |later| (later.begin_stores)(lesson, slug, stop))?;
-            return Ok(Place::Stores(Box::new(reading), Box::new(session)));
+        if let Some(later) = later::get() {
+            (later.open)(self, slug, text);
         }
-        let begun = match stop {
-            Some(stop) => Reading::at_stop(lesson, slug, stop),
-            None => Reading::begin(lesson, slug),
-        };
-        let (reading, session) = begun.map_err(|why| vec![LessonFault::new(0, why, "correct the scene")])?;
-        self.session = Some(session);
-        Ok(Place::Lesson(Box::new(reading)))
     }
 
     /// The lesson that is read, and the run it looks at.
@@ -329,75 +304,53 @@ impl Page {
     }
 
     /// One step on.
-    fn step_on(&mut self) {
-        if let (Place::Stores(..), Some(later)) = (&self.place, later::get()) {
-            return (later.step_stores)(self);
-        }
-        let Some(session) = &mut self.session else { return };
-        let target = match &self.place {
-            Place::Lesson(reading) => reading.next(session).filter(|next| !reading.changes_world(*next)),
-            _ => None,
-        };
-        let limit = match &self.place {
-            Place::Lesson(reading) => Some(target.map_or_else(
-                || reading.statements(reading.stop(session).unwrap_or(0)),
-                |next| reading.statements(next),
-            )),
-            _ => None,
-        };
-        // At the end of what a lesson plays by itself time goes on all the same: a puzzle needs it.
-        let in_puzzle = matches!(&self.place, Place::Lesson(reading) if reading.puzzle(session).is_some());
-        let moved = session.step(limit.filter(|_| !in_puzzle));
-        self.way = Way::Stepped;
-        self.version += 1;
-        match moved {
-            Moved::On => self.after_step(),
-            Moved::AtStop => self.at_stop(target),
-            Moved::Quiet => {
-                self.playing = false;
-                self.say("Everything is quiet: all is copied, nobody waits. Send a record, or break something.");
-            }
-            Moved::Stuck(why) => {
-                self.playing = false;
-                self.refuse(&format!("The script cannot go on: {why}"));
-            }
-        }
-    }
-
-    fn after_step(&mut self) {
-        let Some(session) = &self.session else { return };
-        match &mut self.place {
-            Place::Lesson(reading) if reading.stands_at_stop(session) => self.playing = false,
-            Place::Landing(landing) if !landing.told && landing.killed.is_some_and(|(at, _)| is_told(session, at)) => {
-                landing.told = true;
-                self.playing = false;
-                self.progress.reached(LIBRARY[0].slug, 1, 1);
-                if let Some((subject, offset)) = first_lost(session) {
-                    self.selected = Some(subject);
-                    self.window = Some((offset - 3).max(0));
-                }
-            }
+    pub(in crate::ui) fn step_on(&mut self) {
+        match (&self.place, later::get()) {
+            (Place::Stores(..), Some(later)) => return (later.step_stores)(self),
+            (Place::Lesson(_), Some(later)) => return (later.step_in_lesson)(self),
             _ => {}
         }
-        self.note_solved();
-    }
-
-    fn at_stop(&mut self, stop: Option<usize>) {
-        self.playing = false;
-        let (Some(session), Place::Lesson(reading)) = (&self.session, &mut self.place) else {
-            return;
-        };
-        if let Some(stop) = stop {
-            arrive(&mut self.progress, reading, stop, session);
+        match self.step_within(None) {
+            Some(Moved::On) => self.go_on_with_landing(),
+            Some(moved) => self.stop_at(moved),
+            None => {}
         }
     }
 
-    fn note_solved(&mut self) {
-        if let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place)
-            && reading.is_solved(session)
-        {
-            self.progress.solved(&reading.slug, reading.puzzle_acts(session) as u32);
-            self.playing = false;
+    /// One step of the run; within its script no farther than so many statements.
+    fn step_within(&mut self, statements: Option<usize>) -> Option<Moved> {
+        let moved = self.session.as_mut()?.step(statements);
+        self.way = Way::Stepped;
+        self.version += 1;
+        Some(moved)
+    }
+
+    /// The run cannot go on by itself.
+    fn stop_at(&mut self, moved: Moved) {
+        self.playing = false;
+        match moved {
+            Moved::On | Moved::AtStop => {}
+            Moved::Quiet => {
+                self.say("Everything is quiet: all is copied, nobody waits. Send a record, or break something.");
+            }
+            Moved::Stuck(why) => self.refuse(&format!("The script cannot go on: {why}")),
+        }
+    }
+
+    /// The landing's story is told as soon as it can be.
+    fn go_on_with_landing(&mut self) {
+        let (Some(session), Place::Landing(landing)) = (&self.session, &mut self.place) else {
+            return;
+        };
+        if landing.told || !landing.killed.is_some_and(|(at, _)| is_told(session, at)) {
+            return;
+        }
+        landing.told = true;
+        self.playing = false;
+        self.progress.reached(LIBRARY[0].slug, 1, 1);
+        if let Some((subject, offset)) = first_lost(session) {
+            self.selected = Some(subject);
+            self.window = Some((offset - 3).max(0));
         }
     }
 
@@ -416,6 +369,14 @@ impl Page {
             act if matches!(self.place, Place::Stores(..)) => {
                 if let Some(later) = later::get() {
                     (later.perform_on_stores)(self, act);
+                }
+                return;
+            }
+            act @ (Act::Answer(_) | Act::Next | Act::Restart | Act::RestartWith(..))
+                if matches!(self.place, Place::Lesson(_)) =>
+            {
+                if let Some(later) = later::get() {
+                    (later.perform_in_lesson)(self, act);
                 }
                 return;
             }
@@ -460,8 +421,9 @@ impl Page {
                     self.picked.insert(offset);
                 }
             }
-            Act::Answer(given) => self.answer(given),
-            Act::Next => self.next_stop(),
+            // Elsewhere nothing is asked, and the next stop is the next step.
+            Act::Answer(_) => {}
+            Act::Next => self.go(Go::On),
             Act::OpenLesson(name, text) => {
                 self.leave();
                 self.open(&name, &text);
@@ -537,7 +499,9 @@ impl Page {
                 self.way = Way::Stepped;
                 self.version += 1;
                 self.note_landing();
-                self.note_solved();
+                if let (Place::Lesson(_), Some(later)) = (&self.place, later::get()) {
+                    (later.note_solved)(self);
+                }
             }
             Err(why) => self.refuse(&why),
         }
@@ -620,74 +584,9 @@ impl Page {
     }
 
     fn forbids(&self, statement: &Statement) -> Option<String> {
-        let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
-            return None;
-        };
-        let puzzle = reading.puzzle(session)?;
-        let allowed = !is_act(statement) || puzzle.allows(&statement.to_string());
-        (!allowed).then(|| format!("not in this puzzle; allowed are: {}", puzzle.allow.join(", ")))
-    }
-
-    fn answer(&mut self, given: Given) {
-        let (Some(session), Place::Lesson(reading)) = (&self.session, &mut self.place) else {
-            return;
-        };
-        answer(&mut self.progress, reading, session, given);
-        self.picked.clear();
-    }
-
-    /// Plays to the lesson's next stop, in a new world if it has one; at once if it is playing there already.
-    fn next_stop(&mut self) {
-        let (Some(session), Place::Lesson(reading)) = (&mut self.session, &mut self.place) else {
-            return self.go(Go::On);
-        };
-        if reading.open_prediction(session).is_some() {
-            return self.say("First say what you expect, or skip the question.");
-        }
-        let Some(next) = reading.next(session) else {
-            return self.go(Go::On);
-        };
-        match reading.enter(next) {
-            Ok(Some(fresh)) => {
-                *session = fresh;
-                self.selected = None;
-                self.window = None;
-                self.notice = None;
-                self.way = Way::Jumped;
-            }
-            Ok(None) => {}
-            Err(why) => return self.refuse(&why),
-        }
-        self.version += 1;
-        if std::mem::replace(&mut self.playing, true) || self.is_long_way(next) {
-            return self.complete(next);
-        }
-        self.step_on();
-    }
-
-    /// Whether so much happens up to a stop that nobody would watch it step by step.
-    fn is_long_way(&self, stop: usize) -> bool {
-        let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
-            return false;
-        };
-        let mut there = session.clone();
-        there.play_to(reading.statements(stop));
-        there.position().saturating_sub(session.position()) > LONG_WAY
-    }
-
-    /// Goes to the lesson's next stop at once.
-    fn complete(&mut self, stop: usize) {
-        let (Some(session), Place::Lesson(reading)) = (&mut self.session, &self.place) else {
-            return;
-        };
-        let moved = session.play_to(reading.statements(stop));
-        self.jumped();
-        match moved {
-            Moved::Stuck(why) => {
-                self.playing = false;
-                self.refuse(&format!("The script cannot go on: {why}"));
-            }
-            Moved::On | Moved::AtStop | Moved::Quiet => self.at_stop(Some(stop)),
+        match &self.place {
+            Place::Lesson(_) => (later::get()?.puzzle_forbids)(self, statement),
+            _ => None,
         }
     }
 
@@ -702,26 +601,12 @@ impl Page {
                 self.leave();
                 self.land(changes);
             }
-            Place::Lesson(reading) => {
-                let (slug, stop, lesson) = (
-                    reading.slug.clone(),
-                    self.session.as_ref().and_then(|session| reading.stop(session)),
-                    reading.lesson.clone(),
-                );
-                self.leave();
-                let again = match stop {
-                    Some(stop) => Reading::at_stop(lesson, &slug, stop),
-                    None => Reading::begin(lesson, &slug),
-                };
-                match again {
-                    Ok((reading, session)) => {
-                        self.place = Place::Lesson(Box::new(reading));
-                        self.session = Some(session);
-                    }
-                    Err(why) => self.refuse(&why),
-                }
-            }
-            Place::Lessons | Place::Coming { .. } | Place::Broken { .. } | Place::Fidelity(_) | Place::Stores(..) => {}
+            Place::Lessons
+            | Place::Lesson(_)
+            | Place::Coming { .. }
+            | Place::Broken { .. }
+            | Place::Fidelity(_)
+            | Place::Stores(..) => {}
         }
     }
 
@@ -743,7 +628,7 @@ impl Page {
                 _ => None,
             },
             stops: match &self.place {
-                Place::Lesson(reading) => reading.stops_reached(),
+                Place::Lesson(reading) => later::get().map_or_else(Vec::new, |later| (later.stops_reached)(reading)),
                 _ => Vec::new(),
             },
         })
@@ -752,13 +637,13 @@ impl Page {
     /// Goes on from a run that was kept before the engine stopped; where its lesson is not there yet, as soon as it is.
     /// A text that does not lead there is told.
     pub fn resume(&mut self, kept: Kept) {
-        if later::get().is_none() {
+        let Some(later) = later::get() else {
             self.playing = false;
             self.kept = Some(kept);
             return;
-        }
+        };
         let session = match &mut self.place {
-            Place::Lesson(reading) => match reading.retrace(&kept.scenario, kept.position, kept.stops) {
+            Place::Lesson(reading) => match (later.retrace)(reading, &kept.scenario, kept.position, kept.stops) {
                 Some(session) => Ok(session),
                 None => Session::resumed(&kept.scenario, kept.step),
             },
@@ -802,35 +687,6 @@ impl Page {
     pub fn cannot_resume(&mut self, why: &str) {
         self.refuse(&format!("the run before the crash cannot be replayed: {why}"));
     }
-}
-
-fn read(text: &str) -> Result<Lesson, Vec<LessonFault>> {
-    later::get().map_or_else(missing, |later| (later.lesson)(text))
-}
-
-fn missing<T>() -> Result<T, Vec<LessonFault>> {
-    Err(vec![LessonFault::new(0, later::MISSING, "open it again")])
-}
-
-/// A lesson has come to a stop: what it settles, and how far somebody has come.
-pub(in crate::ui) fn arrive(progress: &mut Progress, reading: &mut Reading, stop: usize, run: &dyn Run) {
-    reading.arrive(stop, run);
-    let last = reading.lesson.stops.len().saturating_sub(1);
-    progress.reached(&reading.slug, stop as u32, last as u32);
-    for (name, outcome) in reading.outcomes_here(run) {
-        progress.answered(&reading.slug, name, outcome.answered);
-    }
-}
-
-/// Answers the prediction that is open, if one is.
-pub(in crate::ui) fn answer(progress: &mut Progress, reading: &mut Reading, run: &dyn Run, given: Given) {
-    let Some(name) = reading.open_prediction(run).map(|prediction| prediction.name.clone()) else {
-        return;
-    };
-    if given == Given::Skipped {
-        progress.answered(&reading.slug, &name, Answered::Skipped);
-    }
-    reading.answer(&name, given);
 }
 
 /// What is kept of a run: the text that leads to it, and where in it one stood.

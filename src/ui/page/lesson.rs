@@ -1,0 +1,204 @@
+//! What each act of a person does in a lesson, as far as it is another thing than elsewhere.
+//!
+//! All of it belongs to the second part of the program: the page calls it through [`crate::ui::later`].
+
+use std::rc::Rc;
+
+use super::{Page, Place, Way};
+use crate::lesson::compile::{self, is_act};
+use crate::lesson::{Answered, Fault, Lesson, Progress};
+use crate::scenario::ast::Statement;
+use crate::ui::act::{Act, Go};
+use crate::ui::reading::{Given, Reading, Run};
+use crate::ui::session::{Moved, Session};
+use crate::ui::stores::play;
+
+/// More steps than anybody would watch on the way to a stop: they are gone at once.
+const LONG_WAY: usize = 200;
+
+impl Page {
+    /// Begins the lesson that a text holds, where it was left.
+    pub(in crate::ui) fn begin_lesson(&mut self, slug: &str, text: &str) {
+        let kept = self.progress.lesson(slug);
+        let stop = Some(kept.stop as usize).filter(|stop| *stop > 0 && !kept.finished);
+        self.place = Lesson::parse(text)
+            .and_then(|lesson| self.begun(Rc::new(lesson), slug, stop))
+            .unwrap_or_else(|faults| Place::Broken {
+                slug: slug.into(),
+                faults: Rc::new(faults),
+            });
+        self.speed = 4;
+        self.jumped();
+    }
+
+    /// A lesson at one of its stops, or at its beginning.
+    fn begun(&mut self, lesson: Rc<Lesson>, slug: &str, stop: Option<usize>) -> Result<Place, Vec<Fault>> {
+        if lesson.runs.iter().any(|run| matches!(run, compile::Run::Stores(_))) {
+            let (reading, session) = play::begin(lesson, slug, stop)?;
+            return Ok(Place::Stores(Box::new(reading), Box::new(session)));
+        }
+        let (reading, session) = at(lesson, slug, stop).map_err(|why| vec![Fault::new(0, why, "correct the scene")])?;
+        self.session = Some(session);
+        Ok(Place::Lesson(Box::new(reading)))
+    }
+
+    /// One step on, not beyond the next stop.
+    pub(in crate::ui) fn step_in_lesson(&mut self) {
+        let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
+            return;
+        };
+        let target = reading.next(session).filter(|next| !reading.changes_world(*next));
+        let stop = target.or_else(|| reading.stop(session)).unwrap_or(0);
+        // At the end of what a lesson plays by itself time goes on all the same: a puzzle needs it.
+        let limit = reading.puzzle(session).is_none().then(|| reading.statements(stop));
+        match self.step_within(limit) {
+            Some(Moved::On) => {
+                if let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) {
+                    self.playing &= !reading.stands_at_stop(session);
+                }
+                self.note_solved();
+            }
+            Some(Moved::AtStop) => self.at_stop(target),
+            Some(moved) => self.stop_at(moved),
+            None => {}
+        }
+    }
+
+    fn at_stop(&mut self, stop: Option<usize>) {
+        self.playing = false;
+        if let (Some(session), Place::Lesson(reading), Some(stop)) = (&self.session, &mut self.place, stop) {
+            arrive(&mut self.progress, reading, stop, session);
+        }
+    }
+
+    /// Notes that the puzzle is solved, if it is.
+    pub(in crate::ui) fn note_solved(&mut self) {
+        if let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place)
+            && reading.is_solved(session)
+        {
+            self.progress.solved(&reading.slug, reading.puzzle_acts(session) as u32);
+            self.playing = false;
+        }
+    }
+
+    /// Why a puzzle that is being solved does not allow a statement.
+    pub(in crate::ui) fn puzzle_forbids(&self, statement: &Statement) -> Option<String> {
+        let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
+            return None;
+        };
+        let puzzle = reading.puzzle(session)?;
+        let allowed = !is_act(statement) || puzzle.allows(&statement.to_string());
+        (!allowed).then(|| format!("not in this puzzle; allowed are: {}", puzzle.allow.join(", ")))
+    }
+
+    /// Performs an act that is another one in a lesson than elsewhere.
+    pub(in crate::ui) fn perform_in_lesson(&mut self, act: Act) {
+        match act {
+            Act::Answer(given) => {
+                if let (Some(session), Place::Lesson(reading)) = (&self.session, &mut self.place) {
+                    answer(&mut self.progress, reading, session, given);
+                    self.picked.clear();
+                }
+            }
+            Act::Next => self.next_stop(),
+            _ => self.restart_lesson(),
+        }
+    }
+
+    /// Plays to the lesson's next stop, in a new world if it has one; at once if it is playing there already.
+    fn next_stop(&mut self) {
+        let (Some(session), Place::Lesson(reading)) = (&mut self.session, &mut self.place) else {
+            return;
+        };
+        if reading.open_prediction(session).is_some() {
+            return self.say("First say what you expect, or skip the question.");
+        }
+        let Some(next) = reading.next(session) else {
+            return self.go(Go::On);
+        };
+        match reading.enter(next) {
+            Ok(Some(fresh)) => {
+                *session = fresh;
+                self.selected = None;
+                self.window = None;
+                self.notice = None;
+                self.way = Way::Jumped;
+            }
+            Ok(None) => {}
+            Err(why) => return self.refuse(&why),
+        }
+        self.version += 1;
+        if std::mem::replace(&mut self.playing, true) || self.is_long_way(next) {
+            return self.complete(next);
+        }
+        self.step_on();
+    }
+
+    /// Whether so much happens up to a stop that nobody would watch it step by step.
+    fn is_long_way(&self, stop: usize) -> bool {
+        let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
+            return false;
+        };
+        let mut there = session.clone();
+        there.play_to(reading.statements(stop));
+        there.position().saturating_sub(session.position()) > LONG_WAY
+    }
+
+    /// Goes to the lesson's next stop at once.
+    fn complete(&mut self, stop: usize) {
+        let (Some(session), Place::Lesson(reading)) = (&mut self.session, &self.place) else {
+            return;
+        };
+        let moved = session.play_to(reading.statements(stop));
+        self.jumped();
+        match moved {
+            Moved::Stuck(_) => self.stop_at(moved),
+            Moved::On | Moved::AtStop | Moved::Quiet => self.at_stop(Some(stop)),
+        }
+    }
+
+    /// The present part again, from its beginning.
+    fn restart_lesson(&mut self) {
+        let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
+            return;
+        };
+        let (slug, stop, lesson) = (reading.slug.clone(), reading.stop(session), reading.lesson.clone());
+        self.leave();
+        match at(lesson, &slug, stop) {
+            Ok((reading, session)) => {
+                self.place = Place::Lesson(Box::new(reading));
+                self.session = Some(session);
+            }
+            Err(why) => self.refuse(&why),
+        }
+    }
+}
+
+/// A lesson at one of its stops, or at its beginning.
+fn at(lesson: Rc<Lesson>, slug: &str, stop: Option<usize>) -> Result<(Reading, Session), String> {
+    match stop {
+        Some(stop) => Reading::at_stop(lesson, slug, stop),
+        None => Reading::begin(lesson, slug),
+    }
+}
+
+/// A lesson has come to a stop: what it settles, and how far somebody has come.
+pub(in crate::ui) fn arrive(progress: &mut Progress, reading: &mut Reading, stop: usize, run: &dyn Run) {
+    reading.arrive(stop, run);
+    let last = reading.lesson.stops.len().saturating_sub(1);
+    progress.reached(&reading.slug, stop as u32, last as u32);
+    for (name, outcome) in reading.outcomes_here(run) {
+        progress.answered(&reading.slug, name, outcome.answered);
+    }
+}
+
+/// Answers the prediction that is open, if one is.
+pub(in crate::ui) fn answer(progress: &mut Progress, reading: &mut Reading, run: &dyn Run, given: Given) {
+    let Some(name) = reading.open_prediction(run).map(|prediction| prediction.name.clone()) else {
+        return;
+    };
+    if given == Given::Skipped {
+        progress.answered(&reading.slug, &name, Answered::Skipped);
+    }
+    reading.answer(&name, given);
+}
