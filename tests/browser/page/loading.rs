@@ -89,3 +89,36 @@ fn an_engine_that_does_not_arrive_is_said_and_can_be_tried_again() -> Result<()>
     ensure!(page.names("button")?.iter().all(|name| name != "Try again"));
     page.check_console()
 }
+
+/// Trunk builds the page in one piece, which comes whole or not at all.
+#[test]
+fn a_part_that_does_not_come_is_said_and_can_be_tried_again() -> Result<()> {
+    let page = Page::blank(View::WIDE)?;
+    page.before_each_document(
+        "{
+             const real = WebAssembly.instantiateStreaming.bind(WebAssembly);
+             let calls = 0;
+             WebAssembly.instantiateStreaming = (...given) => {
+                 calls += 1;
+                 return calls === 2 ? Promise.reject(new Error('cut off')) : real(...given);
+             };
+         }",
+    )?;
+    page.expect_error("cut off");
+    page.open("")?;
+    page.click("tab", "Events")?;
+    page.wait_until(
+        "the drawer holds something",
+        "Boolean(document.querySelector('[data-testid=events], [data-testid=not-come]'))",
+    )?;
+    if page.eval("Boolean(document.querySelector('[data-testid=not-come]'))")? == true {
+        page.wait_for_text("This part of the page did not come: the server could not be reached.")?;
+        page.screenshot("part-did-not-come")?;
+        page.click("button", "Try again")?;
+        page.wait_until(
+            "the events are shown",
+            "Boolean(document.querySelector('[data-testid=events]'))",
+        )?;
+    }
+    page.check_console()
+}
