@@ -25,6 +25,8 @@ pub enum Drawer {
     Table,
     /// The files of a replica, byte by byte.
     Files,
+    /// What an operator would watch.
+    Metrics,
 }
 
 /// How wide a column of the scene is.

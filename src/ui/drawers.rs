@@ -11,6 +11,7 @@ use crate::ui::files::Files;
 use crate::ui::inspector::rule_note;
 use crate::ui::page::Page;
 use crate::ui::session::Session;
+use crate::ui::view::metrics::{self, MetricRow, MetricTable};
 use crate::ui::view::panels::{Change, Chip, EventLine, LedgerTable, Tone};
 use crate::ui::view::stage::{BrokerRow, Health, Role, Stage};
 use crate::ui::view::{files, names, told};
@@ -37,6 +38,7 @@ pub fn Drawers(props: &DrawersProps) -> Html {
         (Drawer::Events, "Events"),
         (Drawer::Table, "Table"),
         (Drawer::Files, "Files"),
+        (Drawer::Metrics, "Metrics"),
     ];
     html! {
         <div class="drawers">
@@ -82,6 +84,7 @@ pub fn content(drawer: Drawer, page: &Page, session: &Session, stage: &Rc<Stage>
         Drawer::Ledger => html! {},
         Drawer::Events => html! { <Events events={Rc::new(latest(session))} step={session.step_number()}/> },
         Drawer::Table => html! { <ClusterTable stage={stage.clone()}/> },
+        Drawer::Metrics => metric_table(&metrics::table(session)),
         Drawer::Files => {
             html! { <Files folder={Rc::new(files::replicas(&session.look(), page.selected))}/> }
         }
@@ -250,6 +253,30 @@ fn EventRow(props: &EventRowProps) -> Html {
             <button class="link" aria-expanded={open.to_string()} onclick={toggle}>{ "Why? " }<code>{ line.change.rule.id() }</code></button>
             if *open { { rule_note(line.change.rule) } }
         </li>
+    }
+}
+
+/// What an operator would watch, as it was and as it is.
+fn metric_table(table: &MetricTable) -> Html {
+    html! {
+        <table class="plain" data-testid="metrics">
+            <caption>{ format!("Before the latest moment with a mark (step {}) and now", table.since) }</caption>
+            <thead><tr>{ for ["Metric", "Was", "Now", "Change", "What it counts"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
+            <tbody>{ for table.rows.iter().map(metric_row) }</tbody>
+        </table>
+    }
+}
+
+fn metric_row(row: &MetricRow) -> Html {
+    let (class, change) = match row.now - row.was {
+        0 => ("soft", "–".to_string()),
+        more @ 1.. => (if row.is_bad { "bad" } else { "ok" }, format!("+{more}")),
+        less => (if row.is_bad { "ok" } else { "soft" }, format!("−{}", -less)),
+    };
+    html! {
+        <tr key={row.name.to_string()}>
+            <th scope="row"><code>{ row.name.to_string() }</code></th><td>{ row.was }</td><td>{ row.now }</td><td class={classes!("change", class)}>{ change }</td><td class="words">{ row.about }</td>
+        </tr>
     }
 }
 

@@ -1,6 +1,7 @@
 //! The page without a browser: what somebody does, and what would be drawn.
 
 use crate::config::{Scope, TopicConfig};
+use crate::history::Mark;
 use crate::lesson::Progress;
 use crate::lesson::library::LIBRARY;
 use crate::ui::act::{Act, Go, Subject};
@@ -10,7 +11,7 @@ use crate::ui::session::Session;
 use crate::ui::view::panels::{Fault, Tone};
 use crate::ui::view::stage::{Health, News, Role, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, caption};
-use crate::ui::view::{faults, inspect, knobs, lanes, ledger, rows, wire};
+use crate::ui::view::{faults, inspect, knobs, lanes, ledger, metrics, rows, wire};
 
 fn run(page: &Page) -> &Session {
     page.session.as_ref().expect("there is a run")
@@ -603,4 +604,27 @@ fn a_lane_shows_what_rolls_sinks_goes_and_is_scanned() {
         lane(&broken, last),
         (said(&["0 scanned", "3 scanned", "6 active scanned"]), vec![], vec![7])
     );
+}
+
+#[test]
+fn the_metrics_say_what_a_dead_leader_changed() {
+    let mut page = landed(20);
+    page.perform(Act::KillLeader);
+    play(&mut page);
+    let is_election = |marks: &[Mark]| marks.iter().any(|mark| matches!(mark, Mark::Election(_)));
+    let history = run(&page).playback().history();
+    let election = history.marks().find(|(_, marks)| is_election(marks));
+    let step = run(&page).number_of(election.expect("another leads").0);
+    page.perform(Act::Go(Go::To(step)));
+    let table = metrics::table(run(&page));
+    let row = |name: &str| {
+        let row = table.rows.iter().find(|row| &*row.name == name);
+        row.map(|row| (row.was, row.now)).expect("it is listed")
+    };
+    assert_eq!(table.since, step - 1);
+    assert_eq!(row("UnderReplicatedPartitions"), (0, 1));
+    assert_eq!(row("OfflinePartitionsCount"), (0, 0));
+    assert_eq!(row("UncleanLeaderElections"), (0, 0));
+    let (_, dead) = row("ConsumerLag of broker 1");
+    assert_eq!(dead, 0, "the dead leader has more than the new one, not less");
 }

@@ -13,6 +13,7 @@ pub mod knobs;
 pub mod lanes;
 pub mod ledger;
 pub mod look;
+pub mod metrics;
 pub mod names;
 pub mod panels;
 pub mod rows;

@@ -13,7 +13,7 @@ pub struct Shown {
 }
 
 /// All of them.
-pub const VIEWS: [Shown; 26] = [
+pub const VIEWS: [Shown; 27] = [
     shown("landing", landing),
     shown("landing-lost", landing_lost),
     shown("landing-kept", landing_kept),
@@ -33,6 +33,7 @@ pub const VIEWS: [Shown; 26] = [
     shown("faults-of-one-that-is-down", down),
     shown("events", |page| pressed(page, "tab", "Events")),
     shown("table", |page| pressed(page, "tab", "Table")),
+    shown("metrics", |page| pressed(page, "tab", "Metrics")),
     shown("files", files),
     shown("file-looked-up", looked_up),
     shown("file-index", index),
