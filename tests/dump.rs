@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use base64::Engine;
 use highwater::cli::dump::{Arguments, run};
 
 /// One story: files, and commands with what they should print.
@@ -125,4 +127,83 @@ fn every_story_is_told_to_the_letter() {
 #[test]
 fn there_are_stories() {
     assert!(stories().len() >= 10, "{} stories", stories().len());
+}
+
+/// A segment that a real Kafka left at the end of a recording, and its name.
+fn recorded_segments() -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for recordings in ["storage", "storage-found"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/recordings/{recordings}.jsonl.gz"));
+        let mut text = String::new();
+        let mut reader = flate2::read::GzDecoder::new(fs::File::open(path).unwrap());
+        reader.read_to_string(&mut text).unwrap();
+        for line in text.lines().filter(|line| line.starts_with(r#"{"files":"#)) {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            for (name, file) in line["files"].as_object().unwrap() {
+                if name.ends_with(".log") {
+                    let bytes = file["base64"].as_str().unwrap();
+                    let bytes = base64::engine::general_purpose::STANDARD.decode(bytes).unwrap();
+                    found.push((name.clone(), bytes));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The batches of a segment as the format has them, and whether something else stands behind them: where each lies, its
+/// offsets, its bytes, its checksum and how many records it says that it has.
+fn batches(bytes: &[u8]) -> (Vec<[i64; 6]>, bool) {
+    let number = |at: usize, length: usize| {
+        bytes[at..at + length]
+            .iter()
+            .fold(0, |value: i64, byte| (value << 8) | i64::from(*byte))
+    };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while bytes.len() >= at + 61 {
+        let (base, length, magic) = (number(at, 8), number(at + 8, 4), number(at + 16, 1));
+        // A magic above 2, which only damage brings about, is read as if it were 2.
+        if length < 49 || !(2..128).contains(&magic) || bytes.len() < at + 12 + length as usize {
+            break;
+        }
+        let (crc, last_delta, count) = (number(at + 17, 4), number(at + 23, 4), number(at + 57, 4));
+        found.push([at as i64, base, base + last_delta, length + 12, crc, count]);
+        at += 12 + length as usize;
+    }
+    (found, at < bytes.len())
+}
+
+/// The same, from what a dump prints.
+fn printed(out: &str) -> Vec<[i64; 6]> {
+    let lines = out.lines().filter(|line| line.starts_with("baseOffset: "));
+    let fields = lines.map(|line| {
+        let field = |name: &str| {
+            let (_, rest) = line.split_once(&format!("{name}: ")).unwrap();
+            rest.split_whitespace().next().unwrap().parse().unwrap()
+        };
+        ["position", "baseOffset", "lastOffset", "size", "crc", "count"].map(field)
+    });
+    fields.collect()
+}
+
+#[test]
+fn every_recorded_segment_shows_its_batches() {
+    let folder = std::env::temp_dir().join(format!("highwater-dump-{}-recorded", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let segments = recorded_segments();
+    assert!(segments.len() > 900, "{} segments", segments.len());
+    let mut shown = 0;
+    for (name, bytes) in &segments {
+        fs::write(folder.join(name), bytes).unwrap();
+        let (out, err, status) = dumped(&folder, name);
+        let (expected, torn) = batches(bytes);
+        assert_eq!(printed(&out), expected, "{name}:\n{out}{err}");
+        let sound = !torn && !out.contains("isvalid: false") && err.is_empty();
+        assert_eq!(status, u8::from(!sound), "{name}:\n{out}{err}");
+        shown += expected.len();
+        fs::remove_file(folder.join(name)).unwrap();
+    }
+    fs::remove_dir_all(folder).unwrap();
+    assert!(shown > 3_000, "{shown} batches");
 }
