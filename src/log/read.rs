@@ -173,7 +173,7 @@ impl State {
         OffsetMetadata {
             offset: self.log_end_offset,
             segment: self.active().base_offset(),
-            position: self.active().size(),
+            position: self.log_end_position,
         }
     }
 

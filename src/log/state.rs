@@ -69,6 +69,8 @@ pub(crate) struct State {
     pub(crate) active: Arc<Cached<Segment>>,
     pub(crate) log_start_offset: i64,
     pub(crate) log_end_offset: i64,
+    /// Where in the active segment the log end lies. A failed append leaves bytes behind it.
+    pub(crate) log_end_position: u32,
     pub(crate) high_watermark: Watermark,
     pub(crate) recovery_point: i64,
     pub(crate) last_flushed_ms: i64,
@@ -124,6 +126,7 @@ impl State {
             active: Arc::new(Cached::new(active)),
             log_start_offset: start,
             log_end_offset: start,
+            log_end_position: size,
             high_watermark: Watermark {
                 offset: start,
                 place: Some((base, size)),
@@ -346,7 +349,7 @@ impl State {
 
     /// The high watermark at the log end, where its place is known.
     pub(crate) fn log_end_watermark(&self) -> Watermark {
-        let place = Some((self.active.base_offset(), self.active.size()));
+        let place = Some((self.active.base_offset(), self.log_end_position));
         Watermark {
             offset: self.log_end_offset,
             place,
@@ -357,6 +360,7 @@ impl State {
     /// (`updateHighWatermarkWithLogEndOffset`), and so does a recovery point above it (`updateLogEndOffset`).
     pub(crate) fn follow_log_end(&mut self) {
         self.recovery_point = self.recovery_point.min(self.log_end_offset);
+        self.log_end_position = self.active.size();
         if self.high_watermark.offset >= self.log_end_offset {
             self.take_high_watermark(self.log_end_watermark());
         }
@@ -377,6 +381,10 @@ impl Fingerprint for State {
         encoder.u128(self.active.digest());
         encoder.i64(self.log_start_offset);
         encoder.i64(self.log_end_offset);
+        // Nearly always the end of the segment, which has been encoded.
+        if self.log_end_position != self.active.size() {
+            encoder.u32(self.log_end_position);
+        }
         encoder.i64(self.high_watermark.offset);
         encoder.option(self.high_watermark.place, |encoder, (segment, position)| {
             encoder.i64(segment);

@@ -80,6 +80,7 @@ impl Log {
         state.producers = ProducerFiles::truncated_at(offset);
         state.log_start_offset = log_start_offset.unwrap_or(offset);
         state.rebuild_producers(offset, Reload::Running, config, now_ms);
+        state.log_end_position = 0;
         let end = state.log_end_watermark();
         state.take_high_watermark(end);
         state.recovery_point = state.recovery_point.min(offset);
