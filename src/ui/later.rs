@@ -11,6 +11,7 @@ mod arriving;
 #[cfg(target_arch = "wasm32")]
 pub mod views;
 
+use crate::cluster::BrokerId;
 use crate::lesson::{Block, Fault as LessonFault, markdown};
 use crate::scenario::ast::{Script, Statement};
 use crate::scenario::{self, Fault, Names};
@@ -18,6 +19,8 @@ use crate::ui::act::Act;
 use crate::ui::page::Page;
 use crate::ui::reading::Reading;
 use crate::ui::session::Session;
+use crate::ui::view::look::Look;
+use crate::ui::view::{faults, panels};
 
 #[cfg(target_arch = "wasm32")]
 pub use arriving::{Arriving, when_here};
@@ -32,6 +35,8 @@ pub struct Later {
     pub open: fn(&mut Page, &str, &str),
     /// Reads prose without scenes, which begins at a line of its file.
     pub prose: fn(&str, u32, &mut Vec<LessonFault>) -> Vec<Block>,
+    /// A fault as a line of the scenario language, if there is something that it can be done to.
+    pub fault: fn(&Look<'_>, BrokerId, panels::Fault) -> Option<String>,
     /// One step of a lesson.
     pub step_in_lesson: fn(&mut Page),
     /// Performs an act that is another one in a lesson than elsewhere.
@@ -58,6 +63,7 @@ static ALL: Later = Later {
     statement: scenario::parse_statement,
     open: Page::begin_lesson,
     prose: markdown::prose,
+    fault: faults::statement,
     step_in_lesson: Page::step_in_lesson,
     perform_in_lesson: Page::perform_in_lesson,
     note_solved: Page::note_solved,

@@ -16,9 +16,8 @@ use crate::ui::page::Landing;
 use crate::ui::reading::{Given, Outcome, Reading, Run};
 use crate::ui::session::Session;
 use crate::ui::terms::Words;
-use crate::ui::view::faults::option;
+use crate::ui::view::faults::after_kill;
 use crate::ui::view::look::Look;
-use crate::ui::view::panels::Fault;
 
 /// The landing's pane.
 pub fn landing(landing: &Landing, session: &Session, selected: Option<Subject>, act: &Callback<Act>) -> Html {
@@ -57,7 +56,7 @@ fn before(session: &Session, act: &Callback<Act>) -> Html {
             </p>
             <div class="actions">
                 <button class="btn primary full" disabled={leader.is_none()} onclick={act.reform(|_| Act::KillLeader)} data-testid="kill-leader">{ icon("bolt") }{ "Kill the leader" }</button>
-                if let Some(leader) = leader { <p class="under">{ option(&look, leader, Fault::Kill).survives.to_string() }</p> }
+                if let Some(leader) = leader { <p class="under">{ after_kill(&look, leader) }</p> }
             </div>
         </>
     }

@@ -21,7 +21,7 @@ use crate::ui::later;
 use crate::ui::reading::{Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
-use crate::ui::view::{faults, knobs};
+use crate::ui::view::knobs;
 
 /// Where one is.
 #[derive(Clone)]
@@ -393,7 +393,7 @@ impl Page {
             },
             Act::Fault(broker, fault) => {
                 self.menu = None;
-                let text = |session: &Session| faults::statement(&session.look(), BrokerId(broker), fault);
+                let text = |session: &Session| (later::get()?.fault)(&session.look(), BrokerId(broker), fault);
                 match self.session.as_ref().and_then(text) {
                     Some(text) => self.do_text(&text),
                     None => self.refuse("nothing is left that could be damaged"),

@@ -88,6 +88,11 @@ fn reach(look: &Look<'_>, id: BrokerId) -> Option<(i64, i64)> {
     (flushed < end).then_some((flushed, end))
 }
 
+/// What of a broker's log survives when its process is killed.
+pub fn after_kill(look: &Look<'_>, id: BrokerId) -> String {
+    Held::of(look.log(id)).after_kill()
+}
+
 /// One thing that can be done to a broker.
 pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
     let held = Held::of(look.log(id));
