@@ -40,29 +40,32 @@ pub fn Beside(props: &BesideProps) -> Html {
             props.folder.clone(),
             props.span.clone(),
         );
-        use_effect_with((*broker, props.folder.clone()), move |(broker, _)| {
-            *turn.borrow_mut() += 1;
-            let mine = *turn.borrow();
-            let replica = broker.and_then(|broker| folder.replica(Some(broker)));
-            let Some(mut beside) = replica.map(|replica| data::Beside::new(&replica.files, span)) else {
-                return;
-            };
-            spawn_local(async move {
-                for part in beside.wanted(&opened.own) {
-                    let wanted = Wanted {
-                        position: part.position,
-                        length: part.length.min(MOST_IN_MEMORY),
-                    };
-                    let bytes = slice(&file, wanted).await.unwrap_or_default();
-                    if *turn.borrow() != mine {
-                        return;
+        use_effect_with(
+            (*broker, props.folder.clone(), props.opened.clone()),
+            move |(broker, ..)| {
+                *turn.borrow_mut() += 1;
+                let mine = *turn.borrow();
+                let replica = broker.and_then(|broker| folder.replica(Some(broker)));
+                let Some(mut beside) = replica.map(|replica| data::Beside::new(&replica.files, span)) else {
+                    return;
+                };
+                spawn_local(async move {
+                    for part in beside.wanted(&opened.own) {
+                        let wanted = Wanted {
+                            position: part.position,
+                            length: part.length.min(MOST_IN_MEMORY),
+                        };
+                        let bytes = slice(&file, wanted).await.unwrap_or_default();
+                        if *turn.borrow() != mine {
+                            return;
+                        }
+                        beside.take(&part, &bytes);
                     }
-                    beside.take(&part, &bytes);
-                }
-                beside.end();
-                made.set(Some(Rc::new(beside)));
-            });
-        });
+                    beside.end();
+                    made.set(Some(Rc::new(beside)));
+                });
+            },
+        );
     }
     let brokers = props.folder.replicas.iter().map(|replica| {
         let (broker, made, first) = (broker.clone(), made.clone(), first.clone());

@@ -298,6 +298,21 @@ fn opener(take: &Callback<Vec<(String, File)>>) -> Html {
 
 /// The look-up: what is asked, and how far it is told.
 fn asked(opened: &Opened, entries: &[Entry], chosen: &Chosen, choose: &Choose) -> Html {
+    let steps = match (opened.kind, chosen.look_up) {
+        (FileKind::Log { base }, Some((offset, _))) if base <= offset => look_up(opened, offset),
+        (_, Some((offset, _))) => vec![LookStep {
+            text: format!("No segment begins at or below {offset}: a fetch there is answered OFFSET_OUT_OF_RANGE."),
+            entry: None,
+            batch: None,
+        }],
+        _ => Vec::new(),
+    };
+    let count = steps.len().max(1);
+    let offset = match (chosen.look_up, picked(opened, chosen).map(|part| part.is)) {
+        (Some((offset, _)), _) => offset,
+        (None, Some(Is::Batch { last, .. })) => last,
+        _ => 0,
+    };
     let ask = {
         let (chosen, choose) = (chosen.clone(), choose.clone());
         let here = folder_of(&opened.name);
@@ -314,21 +329,17 @@ fn asked(opened: &Opened, entries: &[Entry], chosen: &Chosen, choose: &Choose) -
             };
             let segment = segment_of(names.iter().map(|name| &**name), offset).map(Rc::from);
             let file = segment.or_else(|| chosen.file.clone());
+            // Asked for the same again, it goes on, and begins anew behind the last step.
+            let step = match chosen.look_up {
+                Some((asked, step)) if asked == offset => (step + 1) % count,
+                _ => 0,
+            };
             choose.emit(Chosen {
                 file,
-                look_up: Some((offset, 0)),
+                look_up: Some((offset, step)),
                 ..Chosen::of(chosen.broker)
             });
         })
-    };
-    let steps = match (opened.kind, chosen.look_up) {
-        (FileKind::Log { base }, Some((offset, _))) if base <= offset => look_up(opened, offset),
-        (_, Some((offset, _))) => vec![LookStep {
-            text: format!("No segment begins at or below {offset}: a fetch there is answered OFFSET_OUT_OF_RANGE."),
-            entry: None,
-            batch: None,
-        }],
-        _ => Vec::new(),
     };
     let shown = chosen.look_up.map_or(0, |(_, step)| (step + 1).min(steps.len()));
     let to = |step: usize| {
@@ -344,7 +355,7 @@ fn asked(opened: &Opened, entries: &[Entry], chosen: &Chosen, choose: &Choose) -
         <>
             <form class="row ask" onsubmit={ask}>
                 <label for="look-up">{ "Look up offset" }</label>
-                <input id="look-up" class="field" type="text" inputmode="numeric" pattern="[0-9]+" required=true value={chosen.look_up.map(|(offset, _)| offset.to_string())}/>
+                <input id="look-up" class="field" type="text" inputmode="numeric" pattern="[0-9]+" required=true value={offset.to_string()}/>
                 <button class="btn small">{ "Look up" }</button>
                 if !steps.is_empty() {
                     <button class="btn small" type="button" disabled={shown <= 1} onclick={to(shown.saturating_sub(2))}>{ "Back" }</button>

@@ -34,8 +34,8 @@ const EYES: &str = r#"(() => {
         return box.width > 0 && box.height > 0 && !element.closest('[inert]') && !element.classList.contains('skip');
     };
     // What is on already, and cannot be switched off by being used: a chosen option, the place where one is.
-    const rests = (element) => element.disabled || element.readOnly || element.checked
-        || (element.closest('.seg, [aria-label=Partitions]') && element.ariaPressed === 'true')
+    const rests = (element) => element.disabled || element.readOnly || element.checked || element.options?.length === 1
+        || (element.closest('.seg, .tree, .strip, [aria-label=Partitions]') && element.ariaPressed === 'true')
         || (element.hasAttribute('aria-current') && new URL(element.href).hash === (location.hash || '#/'));
     const controls = () => {
         const over = document.querySelector('dialog[open]') || document.querySelector('[role=dialog]');
@@ -116,9 +116,16 @@ impl Page {
                 let (value, low) = (element.value()?, element.attribute("min")?.unwrap_or_default());
                 self.press(if value == low { "ArrowRight" } else { "ArrowLeft" })
             }
+            "select" => {
+                let first = self.eval("document.activeElement.selectedIndex === 0")? == json!(true);
+                self.press(if first { "ArrowDown" } else { "ArrowUp" })
+            }
             "input:file" => {
-                let mistakes = concat!(env!("CARGO_MANIFEST_DIR"), "/page/files/mistakes.md");
-                element.choose_file(mistakes)
+                let files = concat!(env!("CARGO_MANIFEST_DIR"), "/page/files");
+                element.choose_file(&match element.attribute("webkitdirectory")? {
+                    Some(_) => format!("{files}/broker-1"),
+                    None => format!("{files}/mistakes.md"),
+                })
             }
             "input:text" => {
                 element.select()?;
