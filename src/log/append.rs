@@ -17,7 +17,7 @@ use super::producers::{Origin, Verdict};
 use super::record::NO_TIMESTAMP;
 use super::segment::{RollParams, RollReason, Segment, SegmentFault};
 use super::state::{Log, State, Task};
-use super::validate::{Split, invalid_record, split_batches, validate, wrong_base_offset};
+use super::validate::{Split, invalid_record, split_batches, too_large, validate, wrong_base_offset};
 
 /// What an append did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl State {
     ) -> Result<Appended, Refusal> {
         let mut info = analyze(&mut batches, source, config)?;
         if let Some(fault) = fault {
-            return Err(fault.refusal(source.origin()));
+            return Err(fault.refusal(source.origin(), config));
         }
         if batches.is_empty() {
             return Ok(nothing(&info));
@@ -396,13 +396,7 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
         info.last_offset = batch.last_offset();
         let size = batch.size_in_bytes();
         if matches!(source, Source::Leader { .. }) && i64::from(size) > i64::from(config.max_message_bytes) {
-            return Err(Refusal::new(
-                Errors::MessageTooLarge,
-                format!(
-                    "the batch has {size} bytes, more than max.message.bytes = {}",
-                    config.max_message_bytes
-                ),
-            ));
+            return Err(too_large(i64::from(size), config));
         }
         if !batch.is_valid() {
             return Err(Refusal::new(

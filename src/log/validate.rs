@@ -24,19 +24,40 @@ pub(crate) struct Split {
 /// Why bytes are no batch.
 pub(crate) struct SplitFault {
     refusal: Refusal,
-    /// Its base offset, if there is enough of it to be looked at before anything else.
+    /// What can be looked at of it before it is found that it is none.
+    seen: Option<Seen>,
+}
+
+/// What is checked of a batch before its bytes are believed.
+struct Seen {
+    /// Only a batch of magic 2 has one that a client must leave at 0.
     base_offset: Option<i64>,
+    size: i64,
 }
 
 impl SplitFault {
-    /// What whoever sent it is told.
-    pub(crate) fn refusal(self, origin: Option<Origin>) -> Refusal {
-        let client = origin.is_some_and(Origin::is_client);
-        match self.base_offset.filter(|base| client && *base != 0) {
+    /// What whoever sent it is told; `origin` is who sent it to a leader.
+    pub(crate) fn refusal(self, origin: Option<Origin>, config: &LogConfig) -> Refusal {
+        let (Some(seen), Some(origin)) = (self.seen, origin) else {
+            return self.refusal;
+        };
+        match seen.base_offset.filter(|base| origin.is_client() && *base != 0) {
             Some(base) => wrong_base_offset(base),
+            None if seen.size > i64::from(config.max_message_bytes) => too_large(seen.size, config),
             None => self.refusal,
         }
     }
+}
+
+/// What is said of a batch above `max.message.bytes`.
+pub(crate) fn too_large(size: i64, config: &LogConfig) -> Refusal {
+    Refusal::new(
+        Errors::MessageTooLarge,
+        format!(
+            "the batch has {size} bytes, more than max.message.bytes = {}",
+            config.max_message_bytes
+        ),
+    )
 }
 
 /// What a client is told whose batch does not begin at 0.
@@ -67,16 +88,19 @@ pub(crate) fn split_batches(bytes: &[u8]) -> Split {
 }
 
 fn next_batch(bytes: &[u8]) -> Result<Option<Batch>, SplitFault> {
-    let corrupt = |message: String, base_offset| SplitFault {
+    let corrupt = |message: String, seen| SplitFault {
         refusal: Refusal::new(Errors::CorruptMessage, message),
-        base_offset,
+        seen,
     };
     if bytes.len() < LOG_OVERHEAD {
         return Ok(None);
     }
-    let length = bytes[8..12]
-        .iter()
-        .fold(0i32, |value, byte| (value << 8) | i32::from(*byte));
+    let number = |from: usize, to: usize| {
+        bytes[from..to]
+            .iter()
+            .fold(0, |value: i64, byte| (value << 8) | i64::from(*byte))
+    };
+    let length = number(8, 12) as i32;
     if length < 14 {
         let message = format!("a batch says that it has {length} bytes, less than any batch");
         return Err(corrupt(message, None));
@@ -85,23 +109,30 @@ fn next_batch(bytes: &[u8]) -> Result<Option<Batch>, SplitFault> {
         return Ok(None);
     }
     let magic = bytes[HEADER_SIZE_UP_TO_MAGIC - 1] as i8;
-    if magic != 2 {
+    if !(0..=2).contains(&magic) {
         return Err(corrupt(format!("a batch has magic {magic}, expected 2"), None));
     }
-    if bytes.len() < LOG_OVERHEAD + length as usize {
+    let size = LOG_OVERHEAD as i64 + i64::from(length);
+    if (bytes.len() as i64) < size {
         return Ok(None);
+    }
+    if magic < 2 {
+        let seen = Seen {
+            base_offset: None,
+            size,
+        };
+        return Err(corrupt(format!("a batch has magic {magic}, expected 2"), Some(seen)));
     }
     match Batch::parse(bytes) {
         Ok(batch) => Ok(Some(batch)),
         Err(_) => {
-            let base_offset = bytes
-                .iter()
-                .take(8)
-                .fold(0, |value, byte| (value << 8) | i64::from(*byte));
-            let mut fault = corrupt("a batch is shorter than its header".to_owned(), Some(base_offset));
+            let base_offset = Some(number(0, 8));
+            let seen = Seen { base_offset, size };
+            let mut fault = corrupt("a batch is shorter than its header".to_owned(), Some(seen));
             // Kafka looks for the last offset delta behind the batch's end, before it finds that the header is too short.
             if length < LAST_OFFSET_DELTA_END - LOG_OVERHEAD as i32 {
                 fault.refusal.error = Errors::UnknownServerError;
+                fault.seen = fault.seen.map(|seen| Seen { size: 0, ..seen });
             }
             Err(fault)
         }

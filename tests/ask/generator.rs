@@ -651,7 +651,7 @@ impl Generator {
             }
             base += i64::from(wire.last_offset_delta) + 1;
             base += if self.dice.chance(15) {
-                self.dice.between(-1, 4)
+                self.dice.between(0, 4)
             } else {
                 0
             };
