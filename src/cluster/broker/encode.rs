@@ -3,7 +3,7 @@
 //! Replicas are encoded once and cached; what depends on the clock is written relative to now, apart from the rest.
 //! Correlation ids, counters of metrics and the numbers of processes decide nothing and are left out.
 
-use crate::cluster::encode::{message, node, partition};
+use crate::cluster::encode::{fetch, message, node, partition};
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::settings::Micros;
 use crate::log::{Encoder, Fingerprint};
@@ -110,9 +110,7 @@ fn encode_channel(channel: &Channel, out: &mut Encoder) {
                 Wait::Deadline => 1,
                 Wait::Renewing => 2,
             });
-            for part in &parked.request.partitions {
-                encode_position(part.partition, part.offset, part.current_leader_epoch, out);
-            }
+            fetch(&parked.request, out);
         }
         Some(Serving::Produce(delayed)) => {
             out.u8(2);

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::chance::Chance;
+use crate::cluster::encode::offset_spec;
 use crate::cluster::event::{ReadError, What};
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::image::{Image, PartitionImage};
@@ -688,7 +689,7 @@ impl Fingerprint for Consumer {
                 encoder.len(asked.len());
                 for &(tp, spec) in asked {
                     partition(encoder, tp);
-                    position::encode_spec(spec, encoder);
+                    offset_spec(spec, encoder);
                 }
             }
             Asks::EpochEnd(asked) => {

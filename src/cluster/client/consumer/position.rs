@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use crate::cluster::encode::offset_spec;
 use crate::cluster::ids::BrokerId;
 use crate::cluster::message::OffsetSpec;
 use crate::cluster::settings::Micros;
@@ -153,7 +154,7 @@ impl Reading {
             State::Unset => encoder.u8(0),
             State::Finding { spec, why } => {
                 encoder.u8(1);
-                encode_spec(spec, encoder);
+                offset_spec(spec, encoder);
                 encoder.u8(why as u8);
             }
             State::Validating(_) => encoder.u8(2),
@@ -180,14 +181,4 @@ impl Reading {
 /// A tag for each record; 0 where none was given.
 fn tags(batch: &Batch) -> impl Iterator<Item = u64> + '_ {
     batch.tags().iter().copied().chain(std::iter::repeat(0))
-}
-
-/// The canonical encoding of what is asked for.
-pub(super) fn encode_spec(spec: OffsetSpec, encoder: &mut Encoder) {
-    encoder.i64(match spec {
-        OffsetSpec::Latest => -1,
-        OffsetSpec::Earliest => -2,
-        OffsetSpec::MaxTimestamp => -3,
-        OffsetSpec::Timestamp(timestamp) => timestamp,
-    });
 }
