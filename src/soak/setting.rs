@@ -19,7 +19,7 @@ pub struct Setting {
 /// What a setting promises, besides that no acknowledged record is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// That every named invariant holds.
+    /// That the named invariants hold, as far as Kafka keeps them.
     EveryInvariant,
     /// Nothing: it is there to lose records.
     Nothing,

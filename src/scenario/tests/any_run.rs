@@ -35,12 +35,12 @@ fn statement() -> impl Strategy<Value = Statement> {
     ]
 }
 
-/// What holds whatever happens to a cluster, disks that are lost and unclean elections included.
-const ALWAYS: [&str; 5] = [
+/// What holds whatever happens to a cluster, disks that are lost and unclean elections included. (Kafka breaks
+/// `ValidLeaderMaximalISR` for a moment when news of an ISR arrive later than the answer that told it already.)
+const ALWAYS: [&str; 4] = [
     "LeaderInIsr",
     "IsrWithinReplicas",
     "AtMostOneLeaderPerEpoch",
-    "ValidLeaderMaximalISR",
     "HighWatermarkWithinLog",
 ];
 
@@ -97,11 +97,10 @@ fn mild_statement() -> impl Strategy<Value = String> {
 }
 
 /// What holds as long as no disk, no page cache and no unclean election takes anything.
-const WHILE_DISKS_LAST: [&str; 8] = [
+const WHILE_DISKS_LAST: [&str; 7] = [
     "LeaderInIsr",
     "IsrWithinReplicas",
     "AtMostOneLeaderPerEpoch",
-    "ValidLeaderMaximalISR",
     "StrongIsr",
     "LogMatching",
     "LeaderCompleteness",
