@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     ];
     for (what, found, budget) in figures {
         let mark = if found > budget { " **over**" } else { "" };
-        println!("| {what} | {found:.2?}{mark} | {budget:.0?} |");
+        println!("| {what} | {found:.2?}{mark} | {budget:?} |");
     }
     let over = figures.iter().any(|(_, found, budget)| found > budget);
     if over { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -208,7 +208,7 @@ impl<'a> Loader<'a> {
                 |file| TimeIndex::open(base, file),
             ),
             file("txnindex").map_or_else(TxnIndex::default, TxnIndex::open),
-            config.index_interval_bytes,
+            config,
             self.args.now_ms,
         )
     }
@@ -402,7 +402,7 @@ impl<'a> Loader<'a> {
             .pop()
             .unwrap_or_else(|| Segment::create(checkpointed_start, config, 0, args.now_ms));
         let next_offset = end.unwrap_or_else(|| active.read_next_offset());
-        active.grow_indexes(config);
+        active.grow_indexes();
         self.segments.iter_mut().for_each(Segment::settle_max_timestamp);
         active.settle_max_timestamp();
         let recovery_point = match args.shutdown {

@@ -32,7 +32,7 @@ impl Segment {
                     && self.note_time_entry(WhenFull::Refuse);
                 if !in_order {
                     // Offsets that do not rise: nothing of the segment is believed.
-                    let cut = self.truncate_to(self.base_offset(), config, now_ms);
+                    let cut = self.truncate_to(self.base_offset(), now_ms);
                     return Some((cut, batches.iter().map(|placed| placed.batch.clone()).collect()));
                 }
                 last_entry = valid_bytes;

@@ -56,6 +56,8 @@ pub struct Segment {
     roll_jitter_ms: i64,
     /// What `index.interval.bytes` was when the segment was opened: a change of it concerns later segments only.
     index_interval_bytes: i32,
+    /// What `segment.index.bytes` was then: the size that a truncation gives its indexes again.
+    index_bytes: i32,
     /// The largest timestamp and the last offset of the batch that brought it; unknown until read from the index.
     max_timestamp: Option<(i64, i64)>,
     bytes_since_last_index_entry: u32,
@@ -106,6 +108,7 @@ impl Segment {
             created_ms: now_ms,
             roll_jitter_ms,
             index_interval_bytes: config.index_interval_bytes,
+            index_bytes: config.segment_index_bytes,
             max_timestamp: None,
             bytes_since_last_index_entry: 0,
         }
@@ -118,7 +121,7 @@ impl Segment {
         offset_index: OffsetIndex,
         time_index: TimeIndex,
         txn_index: TxnIndex,
-        index_interval_bytes: i32,
+        config: &LogConfig,
         now_ms: i64,
     ) -> Self {
         Self {
@@ -129,7 +132,8 @@ impl Segment {
             txn_index,
             created_ms: now_ms,
             roll_jitter_ms: 0,
-            index_interval_bytes,
+            index_interval_bytes: config.index_interval_bytes,
+            index_bytes: config.segment_index_bytes,
             max_timestamp: None,
             bytes_since_last_index_entry: 0,
         }
@@ -346,12 +350,12 @@ impl Segment {
 
     /// Cuts the segment so that nothing at or above an offset is left; a batch that straddles it goes whole. Says how
     /// many bytes went.
-    pub(crate) fn truncate_to(&mut self, offset: i64, config: &LogConfig, now_ms: i64) -> u32 {
+    pub(crate) fn truncate_to(&mut self, offset: i64, now_ms: i64) -> u32 {
         let cut_at = self.translate_offset(offset).map(|found| found.position);
         self.offset_index.truncate_to(offset);
         self.time_index.truncate_to(offset);
         self.txn_index.truncate_to(offset);
-        self.grow_indexes(config);
+        self.grow_indexes();
         let cut = cut_at.map_or(0, |position| self.log.truncate(position, now_ms));
         if self.size() == 0 {
             self.created_ms = now_ms;
@@ -364,9 +368,9 @@ impl Segment {
     }
 
     /// Gives the index files their full size, as the active segment has them.
-    pub(crate) fn grow_indexes(&mut self, config: &LogConfig) {
-        self.offset_index.resize(config.segment_index_bytes.max(0) as u32);
-        self.time_index.resize(config.segment_index_bytes.max(0) as u32);
+    pub(crate) fn grow_indexes(&mut self) {
+        self.offset_index.resize(self.index_bytes.max(0) as u32);
+        self.time_index.resize(self.index_bytes.max(0) as u32);
     }
 
     /// The largest timestamp that the time index and the batches behind its last entry prove.
@@ -422,6 +426,7 @@ impl Fingerprint for Segment {
         encoder.i64(self.created_ms);
         encoder.i64(self.roll_jitter_ms);
         encoder.i32(self.index_interval_bytes);
+        encoder.i32(self.index_bytes);
         let (timestamp, offset) = self.max_timestamp_and_offset();
         encoder.i64(timestamp);
         encoder.i64(offset);

@@ -44,7 +44,7 @@ impl Log {
             .batches
             .extend(gone.iter().flat_map(|segment| segment_batches(segment)));
         state.delete_segment_files(&gone, config, now_ms);
-        state.active_mut().truncate_to(offset, config, now_ms);
+        state.active_mut().truncate_to(offset, now_ms);
         state.log_end_offset = offset;
         state.delete_snapshots(&gone, config, now_ms);
         state.truncate_epochs(|epochs| epochs.truncate_from_end(offset));
