@@ -31,6 +31,26 @@ fn names() -> Vec<String> {
     names
 }
 
+/// The page's list of stories says what the first line of each file says.
+#[test]
+fn the_list_of_stories_is_theirs() {
+    let title = |name: &String| {
+        let text = fs::read_to_string(told::folder().join(name).with_extension("txt")).expect("it was listed");
+        let first = text.lines().next().and_then(|line| line.strip_prefix("# "));
+        format!("{name}\t{}\n", first.expect("a story begins with what happens in it"))
+    };
+    let list: String = names().iter().map(title).collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ui/playground/stories.txt");
+    if rewrites() {
+        fs::write(&path, &list).expect("the list can be written");
+    }
+    let listed = fs::read_to_string(&path).expect("the list is part of the repository");
+    assert!(
+        list == listed,
+        "the list is out of date: HIGHWATER_REWRITE=1 writes it anew"
+    );
+}
+
 fn rewrites() -> bool {
     std::env::var_os("HIGHWATER_REWRITE").is_some()
 }

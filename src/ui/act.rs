@@ -123,6 +123,8 @@ pub enum Act {
     OpenLesson(String, String),
     /// The file of a lesson has come, or why it did not.
     Fetched(Rc<str>, Result<String, String>),
+    /// Plays a text of the scenario language from its beginning, on the playground.
+    Scenario(String),
     /// The second part of the program has come.
     Arrived,
     /// It has not; why.
@@ -152,7 +154,7 @@ impl Act {
     pub fn needs_later(&self) -> bool {
         matches!(
             self,
-            Act::Turn(..) | Act::Fault(..) | Act::Do(_) | Act::OpenLesson(..) | Act::OpenFaults(_)
+            Act::Turn(..) | Act::Fault(..) | Act::Do(_) | Act::OpenLesson(..) | Act::Scenario(_) | Act::OpenFaults(_)
         )
     }
 }

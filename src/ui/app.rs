@@ -24,6 +24,7 @@ use super::later::views::Views;
 use super::later::{self, Arriving, when_here};
 use super::page::{Notice, OWN, Page, Place, Way};
 use super::panel;
+use super::playground::PLAYGROUND;
 use super::scene::{Frame, Motion, Scene};
 use super::session::Session;
 use super::terms::Words;
@@ -171,11 +172,16 @@ fn keep(page: &Rc<RefCell<Page>>) {
 }
 
 fn header(place: &Place, settings: Callback<MouseEvent>, help: Callback<MouseEvent>) -> Html {
-    let lessons = !matches!(place, Place::Landing(_));
+    let free = match place {
+        Place::Coming { slug, .. } => slug.starts_with(PLAYGROUND),
+        place => matches!(place, Place::Playground(_)),
+    };
+    let landing = matches!(place, Place::Landing(_));
+    let lessons = !landing && !free;
     html! {
         <header class="top">
-            <a class="brand" href="#/" aria-current={(!lessons).then_some("page")}>{ brand() }{ "Highwater" }</a>
-            <nav aria-label="Pages"><a href="#/lessons" aria-current={lessons.then_some("page")}>{ "Lessons" }</a></nav>
+            <a class="brand" href="#/" aria-current={landing.then_some("page")}>{ brand() }{ "Highwater" }</a>
+            <nav aria-label="Pages"><a href="#/lessons" aria-current={lessons.then_some("page")}>{ "Lessons" }</a><a href="#/playground" aria-current={free.then_some("page")}>{ "Playground" }</a></nav>
             <span class="grow"></span>
             <button class="btn quiet" onclick={settings} aria-label="Settings of the page">{ icon("sliders") }<span class="label">{ "Settings" }</span></button>
             <button class="btn quiet" onclick={help} aria-label="Help: keys"><span class="label">{ "Help" }</span><kbd>{ "?" }</kbd></button>
@@ -194,8 +200,10 @@ fn body(page: &Page, act: &Callback<Act>, room: Room, still: bool, track: NodeRe
         (Place::Stores(reading, stores), _) => later_page(act, |views| {
             (views.stores)(page, reading, stores, notice(page, act), act)
         }),
-        (Place::Landing(_) | Place::Lesson(_), None) => html! {},
-        (Place::Landing(_) | Place::Lesson(_), Some(session)) => cluster(page, session, act, room, still, track),
+        (Place::Landing(_) | Place::Lesson(_) | Place::Playground(_), None) => html! {},
+        (Place::Landing(_) | Place::Lesson(_) | Place::Playground(_), Some(session)) => {
+            cluster(page, session, act, room, still, track)
+        }
     }
 }
 
@@ -251,7 +259,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     let detail = room.narrow.then(|| in_detail(page, &stage)).flatten();
     html! {
         <>
-            <aside class="left" aria-label={if reading.is_some() { "Lesson" } else { "Start" }}>
+            <aside class="left" aria-label={match page.place { Place::Lesson(_) => "Lesson", Place::Playground(_) => "Playground", _ => "Start" }}>
                 { left(page, session, reading, act) }
                 if !room.narrow { { settled.clone() } }
             </aside>
@@ -297,6 +305,7 @@ fn left(page: &Page, session: &Session, reading: Option<&Reading>, act: &Callbac
         (_, Some(reading)) => later(act, |views| {
             (views.lesson)(reading, session, page.playing, &page.picked, act)
         }),
+        (Place::Playground(playground), _) => later(act, |views| (views.playground)(playground, session, act)),
         _ => html! {},
     }
 }

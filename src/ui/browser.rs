@@ -7,11 +7,12 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{EventTarget, Response, Window, js_sys};
+use web_sys::{Blob, EventTarget, Response, Window, js_sys};
 use yew::Callback;
 
 use super::act::Act;
 use super::later;
+use super::playground::{BEGINNING, PLAYGROUND};
 
 /// Where progress is kept.
 pub const PROGRESS: &str = "highwater.progress";
@@ -35,6 +36,25 @@ pub fn name_place(fragment: &str) {
     if let Ok(history) = window().history() {
         let _ = history.push_state_with_url(&JsValue::NULL, "", Some(fragment));
     }
+}
+
+/// Goes to a place, as a link to it does.
+pub fn go_to(fragment: &str) {
+    let _ = window().location().set_hash(fragment);
+}
+
+/// Copies a text; where that is forbidden, nothing is copied.
+pub fn copy(text: &str) {
+    let _ = window().navigator().clipboard().write_text(text);
+}
+
+/// Reads a file of this machine as text; nothing of it leaves the page.
+pub fn read_text(file: &Blob, then: impl FnOnce(String) + 'static) {
+    let coming = file.text();
+    spawn_local(async move {
+        let text = JsFuture::from(coming).await.ok().and_then(|text| text.as_string());
+        then(text.unwrap_or_default());
+    });
 }
 
 thread_local! {
@@ -69,11 +89,20 @@ pub fn crashed_run() -> Option<String> {
     js_sys::JSON::stringify(&resume).ok()?.as_string()
 }
 
-/// Fetches the file of a lesson, which stands beside the page, and what is needed to read it; hands over what came of it.
+/// Fetches the file of a lesson or a story, which stands beside the page, and what is needed to read it; hands over what
+/// came of it.
 pub fn fetch_lesson(slug: Rc<str>, act: Callback<Act>) {
-    let coming = window().fetch_with_str(&format!("lessons/{slug}.md"));
+    let path = match slug.strip_prefix(PLAYGROUND) {
+        Some("") => None,
+        Some(story) => Some(format!("stories{story}.txt")),
+        None => Some(format!("lessons/{slug}.md")),
+    };
+    let coming = path.map(|path| window().fetch_with_str(&path));
     spawn_local(async move {
-        let text = fetched(coming).await;
+        let text = match coming {
+            Some(coming) => fetched(coming).await,
+            None => Ok(BEGINNING.to_string()),
+        };
         let here = later::load().await;
         act.emit(Act::Fetched(slug, here.and(text)));
     });

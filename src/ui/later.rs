@@ -11,6 +11,8 @@ mod arriving;
 #[cfg(target_arch = "wasm32")]
 pub mod views;
 
+use std::rc::Rc;
+
 use crate::cluster::BrokerId;
 use crate::lesson::{Block, Fault as LessonFault, markdown};
 use crate::scenario::ast::{Script, Statement};
@@ -37,6 +39,8 @@ pub struct Later {
     pub prose: fn(&str, u32, &mut Vec<LessonFault>) -> Vec<Block>,
     /// A fault as a line of the scenario language, if there is something that it can be done to.
     pub fault: fn(&Look<'_>, BrokerId, panels::Fault) -> Option<String>,
+    /// Plays a text on the playground; the story that it is, if it is one.
+    pub begin_playground: fn(&mut Page, Option<Rc<str>>, &str),
     /// One step of a lesson.
     pub step_in_lesson: fn(&mut Page),
     /// Performs an act that is another one in a lesson than elsewhere.
@@ -64,6 +68,7 @@ static ALL: Later = Later {
     open: Page::begin_lesson,
     prose: markdown::prose,
     fault: faults::statement,
+    begin_playground: Page::begin_playground,
     step_in_lesson: Page::step_in_lesson,
     perform_in_lesson: Page::perform_in_lesson,
     note_solved: Page::note_solved,

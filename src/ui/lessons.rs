@@ -1,8 +1,6 @@
 //! The list of lessons, and the place where a teacher's own file is opened.
 
-use wasm_bindgen::JsCast;
-use wasm_bindgen::prelude::Closure;
-use web_sys::{FileReader, HtmlInputElement};
+use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use crate::lesson::Block;
@@ -10,6 +8,7 @@ use crate::lesson::library::LIBRARY;
 use crate::lesson::markdown::plain;
 use crate::lesson::{Fault, Progress, Source};
 use crate::ui::act::Act;
+use crate::ui::browser;
 use crate::ui::panel::block;
 use crate::ui::view::names;
 
@@ -87,18 +86,8 @@ fn OpenFile(props: &OpenFileProps) -> Html {
         let Some(file) = input.files().and_then(|files| files.get(0)) else {
             return;
         };
-        let Ok(reader) = FileReader::new() else { return };
-        let (act, name, done) = (act.clone(), file.name(), reader.clone());
-        let read = Closure::once_into_js(move || {
-            let text = done
-                .result()
-                .ok()
-                .and_then(|result| result.as_string())
-                .unwrap_or_default();
-            act.emit(Act::OpenLesson(name, text));
-        });
-        reader.set_onload(Some(read.unchecked_ref()));
-        let _ = reader.read_as_text(&file);
+        let (act, name) = (act.clone(), file.name());
+        browser::read_text(&file, move |text| act.emit(Act::OpenLesson(name, text)));
     });
     html! {
         <div class="panel">

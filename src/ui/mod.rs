@@ -7,6 +7,7 @@ pub mod act;
 pub mod landing;
 pub mod later;
 pub mod page;
+pub mod playground;
 pub mod reading;
 pub mod session;
 pub mod stores;

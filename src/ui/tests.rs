@@ -6,6 +6,7 @@ use crate::lesson::Progress;
 use crate::lesson::library::LIBRARY;
 use crate::ui::act::{Act, Go, Subject};
 use crate::ui::page::{Kept, Notice, Page, Place};
+use crate::ui::playground;
 use crate::ui::reading::Given;
 use crate::ui::session::Session;
 use crate::ui::view::panels::{Fault, Tone};
@@ -627,4 +628,69 @@ fn the_metrics_say_what_a_dead_leader_changed() {
     assert_eq!(row("UncleanLeaderElections"), (0, 0));
     let (_, dead) = row("ConsumerLag of broker 1");
     assert_eq!(dead, 0, "the dead leader has more than the new one, not less");
+}
+
+/// The text of a page that stands on the playground.
+fn on_playground(text: &str) -> Page {
+    let mut page = Page::new(Progress::default());
+    page.visit("#/playground");
+    assert_eq!(page.wanted().as_deref(), Some("playground"));
+    page.perform(Act::Fetched("playground".into(), Ok(text.to_string())));
+    page
+}
+
+#[test]
+fn what_is_done_on_the_playground_is_written_down_and_leads_there_again() {
+    let mut page = on_playground(playground::BEGINNING);
+    page.perform(Act::Do("producer desk acks=1".into()));
+    page.perform(Act::Do("send desk payments count=3".into()));
+    page.perform(Act::Do("run for 100ms".into()));
+    page.perform(Act::KillLeader);
+    let written = run(&page).scenario();
+    assert!(
+        written.contains("producer desk acks=1\nsend desk payments count=3\n"),
+        "{written}"
+    );
+    assert!(written.ends_with("kill 1\n"), "{written}");
+    let there = run(&page).playback().world().fingerprint();
+    let mut again = on_playground(&written);
+    let session = again.session.as_mut().expect("it plays");
+    session.play_to(usize::MAX);
+    assert_eq!(session.playback().world().fingerprint(), there);
+}
+
+#[test]
+fn a_scenario_that_cannot_be_played_takes_nothing_away() {
+    let mut page = on_playground(playground::BEGINNING);
+    page.perform(Act::Do("kill 1".into()));
+    let before = run(&page).scenario();
+    for wrong in [
+        "",
+        "brokers 3\n",
+        "brokers 3\ntopic t replicas=9\n",
+        "nonsense\nmore of it\n",
+    ] {
+        page.perform(Act::Scenario(wrong.into()));
+        let Place::Playground(playground) = &page.place else {
+            panic!("still there")
+        };
+        assert!(!playground.faults.is_empty(), "{wrong:?}");
+        assert_eq!(run(&page).scenario(), before, "{wrong:?}");
+    }
+}
+
+#[test]
+fn every_story_can_be_played_on_the_playground() {
+    for (name, title) in playground::stories() {
+        let path = format!("{}/tests/stories/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).expect("it is listed");
+        let mut page = Page::new(Progress::default());
+        page.visit(&format!("#/{}", playground::address(name)));
+        let slug = page.wanted().expect("it is fetched");
+        page.perform(Act::Fetched(slug, Ok(text)));
+        let Place::Playground(playground) = &page.place else {
+            panic!("{name}: {title}")
+        };
+        assert!(playground.faults.is_empty(), "{name}: {:?}", playground.faults);
+    }
 }

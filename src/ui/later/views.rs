@@ -16,6 +16,7 @@ use crate::ui::inspector;
 use crate::ui::lessons::{self, Lessons};
 use crate::ui::page::Page;
 use crate::ui::panel;
+use crate::ui::playground::{self, Playground};
 use crate::ui::reading::{Reading, Run};
 use crate::ui::session::Session;
 use crate::ui::stores::{self, StoreSession};
@@ -36,6 +37,8 @@ pub struct Views {
     pub of_lesson: fn(&Reading, &Session) -> (Option<String>, bool),
     /// The pane of a lesson on a cluster.
     pub lesson: fn(&Reading, &dyn Run, bool, &SortedSet<i64>, &Callback<Act>) -> Html,
+    /// The pane of the playground.
+    pub playground: fn(&Playground, &Session, &Callback<Act>) -> Html,
     /// What lies in a drawer.
     pub drawer: fn(Drawer, &Page, &Session, &Rc<Stage>) -> Html,
     /// What a rule says.
@@ -58,6 +61,7 @@ pub const ALL: Views = Views {
         (reading.caption(session), picking)
     },
     lesson: panel::lesson,
+    playground: playground::view::pane,
     drawer: drawers::content,
     rule: inspector::rule_note,
     faults: |broker, session, act| {

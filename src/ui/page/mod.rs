@@ -18,6 +18,7 @@ use crate::scenario::ast::{self, Brokers, Process, Statement};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
 use crate::ui::later;
+use crate::ui::playground::{PLAYGROUND, Playground};
 use crate::ui::reading::{Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
@@ -41,6 +42,8 @@ pub enum Place {
         /// Why it did not come.
         failed: Option<Rc<str>>,
     },
+    /// The playground.
+    Playground(Playground),
     /// What is modelled, simplified and left out.
     Fidelity(Rc<Vec<Block>>),
     /// A lesson whose file has mistakes, or whose world cannot begin.
@@ -168,9 +171,9 @@ impl Page {
         self.leave();
         match fragment.trim_start_matches(['#', '/']) {
             "lessons" | "own" => self.place = Place::Lessons,
-            FIDELITY => {
+            other if other == FIDELITY || other.split('/').next() == Some(PLAYGROUND) => {
                 self.place = Place::Coming {
-                    slug: FIDELITY.into(),
+                    slug: other.into(),
                     failed: None,
                 }
             }
@@ -218,8 +221,15 @@ impl Page {
                 };
             }
             Ok(text) => {
-                self.open(fetched, &text);
-                if let Some(kept) = self.kept.take() {
+                let kept = self.kept.take();
+                match (fetched.strip_prefix(PLAYGROUND), later::get()) {
+                    (Some(story), Some(later)) => {
+                        let story = story.strip_prefix('/').filter(|story| !story.is_empty());
+                        (later.begin_playground)(self, story.map(Into::into), &text);
+                    }
+                    _ => self.open(fetched, &text),
+                }
+                if let Some(kept) = kept {
                     self.resume(kept);
                 }
             }
@@ -227,7 +237,7 @@ impl Page {
         }
     }
 
-    fn leave(&mut self) {
+    pub(in crate::ui) fn leave(&mut self) {
         self.session = None;
         self.kept = None;
         self.playing = false;
@@ -429,6 +439,11 @@ impl Page {
                 self.open(&name, &text);
             }
             Act::Fetched(slug, text) => self.fetched(&slug, text),
+            Act::Scenario(text) => {
+                if let Some(later) = later::get() {
+                    (later.begin_playground)(self, None, &text);
+                }
+            }
             Act::Arrived => self.go_on_from_crash(),
             Act::Missing(why) => self.refuse(&format!("this part of the page did not come: {why}; try it again")),
             Act::FetchAgain => {
@@ -601,6 +616,12 @@ impl Page {
                 self.leave();
                 self.land(changes);
             }
+            Place::Playground(playground) => {
+                let (story, text) = (playground.story.clone(), Rc::clone(&playground.begun_with));
+                if let Some(later) = later::get() {
+                    (later.begin_playground)(self, story, &text);
+                }
+            }
             Place::Lessons
             | Place::Lesson(_)
             | Place::Coming { .. }
@@ -656,6 +677,7 @@ impl Page {
                 };
                 session
             }
+            Place::Playground(_) => Session::resumed(&kept.scenario, kept.step),
             Place::Coming { .. } => {
                 self.kept = Some(kept);
                 return;
