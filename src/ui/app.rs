@@ -180,7 +180,7 @@ fn header(place: &Place, settings: Callback<MouseEvent>, help: Callback<MouseEve
     let lessons = !landing && !free;
     html! {
         <header class="top">
-            <a class="brand" href="#/" aria-current={landing.then_some("page")}>{ brand() }{ "Highwater" }</a>
+            <a class="brand" href="#/" aria-current={landing.then_some("page")}>{ brand() }<span>{ "Highwater" }</span></a>
             <nav aria-label="Pages"><a href="#/lessons" aria-current={lessons.then_some("page")}>{ "Lessons" }</a><a href="#/playground" aria-current={free.then_some("page")}>{ "Playground" }</a></nav>
             <span class="grow"></span>
             <button class="btn quiet" onclick={settings} aria-label="Settings of the page">{ icon("sliders") }<span class="label">{ "Settings" }</span></button>

@@ -261,7 +261,7 @@ fn metric_table(table: &MetricTable) -> Html {
     html! {
         <table class="plain" data-testid="metrics">
             <caption>{ format!("Before the latest moment with a mark (step {}) and now", table.since) }</caption>
-            <thead><tr>{ for ["Metric", "Was", "Now", "Change", "What it counts"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
+            <thead><tr>{ for ["Metric", "Was", "Now", "Change"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
             <tbody>{ for table.rows.iter().map(metric_row) }</tbody>
         </table>
     }
@@ -275,7 +275,7 @@ fn metric_row(row: &MetricRow) -> Html {
     };
     html! {
         <tr key={row.name.to_string()}>
-            <th scope="row"><code>{ row.name.to_string() }</code></th><td>{ row.was }</td><td>{ row.now }</td><td class={classes!("change", class)}>{ change }</td><td class="words">{ row.about }</td>
+            <th scope="row" class="words"><code>{ row.name.to_string() }</code><small>{ row.about }</small></th><td>{ row.was }</td><td>{ row.now }</td><td class={classes!("change", class)}>{ change }</td>
         </tr>
     }
 }

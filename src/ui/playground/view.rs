@@ -120,7 +120,7 @@ fn Line(props: &LineProps) -> Html {
             <p class="under">{ "Any line of the scenario language. These begin one:" }</p>
             <p class="chips">{ for TEMPLATES.map(|(name, text)| html! { <button key={name} type="button" class="btn small" onclick={template(text)}>{ name }</button> }) }</p>
             <p class="line"><input id="line" class="field mono" ref={field} value={(*line).clone()} {oninput} autocomplete="off" spellcheck="false" placeholder="kill 1"/>
-                <button class="btn">{ "Do" }</button></p>
+                <button class="btn" disabled={line.trim().is_empty()}>{ "Do" }</button></p>
         </form>
     }
 }
@@ -167,6 +167,11 @@ fn Text(props: &TextProps) -> Html {
             copied.set(true);
         })
     };
+    let saved = use_state(|| false);
+    let save = {
+        let saved = saved.clone();
+        Callback::from(move |_: MouseEvent| saved.set(true))
+    };
     let href = format!(
         "data:text/plain;charset=utf-8,{}",
         String::from(js_sys::encode_uri_component(&shown))
@@ -190,8 +195,8 @@ fn Text(props: &TextProps) -> Html {
                     <button class="btn small" onclick={back}>{ icon("undo") }{ "Discard" }</button>
                 } else {
                     <button class="btn small" onclick={copy}>{ if *copied { "Copied" } else { "Copy" } }</button>
-                    <a class="btn small" download="scenario.txt" {href}>{ "Save" }</a>
-                    <button class="btn small" onclick={props.act.reform(|_: MouseEvent| Act::Scenario(BEGINNING.to_string()))}>{ "Begin anew" }</button>
+                    <a class="btn small" download="scenario.txt" {href} onclick={save}>{ if *saved { "Saved" } else { "Save" } }</a>
+                    <button class="btn small" disabled={props.scenario == BEGINNING} onclick={props.act.reform(|_: MouseEvent| Act::Scenario(BEGINNING.to_string()))}>{ "Begin anew" }</button>
                 }
             </p>
             <label class="q" for="scenario-file">{ "Open a scenario" }</label>

@@ -7,6 +7,7 @@ mod lessons;
 mod loading;
 mod mistakes;
 mod pausing;
+mod playground;
 mod progress;
 mod promise;
 mod real_files;

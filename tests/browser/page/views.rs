@@ -13,7 +13,7 @@ pub struct Shown {
 }
 
 /// All of them.
-pub const VIEWS: [Shown; 27] = [
+pub const VIEWS: [Shown; 28] = [
     shown("landing", landing),
     shown("landing-lost", landing_lost),
     shown("landing-kept", landing_kept),
@@ -33,6 +33,7 @@ pub const VIEWS: [Shown; 27] = [
     shown("faults-of-one-that-is-down", down),
     shown("events", |page| pressed(page, "tab", "Events")),
     shown("table", |page| pressed(page, "tab", "Table")),
+    shown("playground", playground),
     shown("metrics", |page| pressed(page, "tab", "Metrics")),
     shown("files", files),
     shown("file-looked-up", looked_up),
@@ -176,6 +177,14 @@ pub fn lay_beside(page: &Page) -> Result<()> {
     page.wait_until(
         "they are compared",
         "Boolean(document.querySelector('.beside tbody tr'))",
+    )
+}
+
+fn playground(page: &Page) -> Result<()> {
+    page.open_after("#/playground", "", "")?;
+    page.wait_until(
+        "the playground is shown",
+        "Boolean(document.querySelector('#scenario'))",
     )
 }
 

@@ -127,6 +127,8 @@ impl Page {
                     None => format!("{files}/mistakes.md"),
                 })
             }
+            "select" => self.press("ArrowDown"),
+            "textarea" => self.insert("# "),
             "input:text" => {
                 element.select()?;
                 self.insert("7")?;

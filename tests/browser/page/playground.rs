@@ -1,0 +1,87 @@
+//! The playground as somebody on call uses it: reproduce, read why, share it as a text.
+
+use anyhow::{Result, ensure};
+use page_tests::{Page, View, drive};
+
+fn do_line(page: &Page, line: &str) -> Result<()> {
+    page.tab_to("Do something")?;
+    page.select("#line")?.select()?;
+    page.insert(line)?;
+    page.press("Enter")?;
+    let written = format!(
+        "document.querySelector('#scenario').value.includes({})",
+        serde_json::json!(format!("{line}\n"))
+    );
+    page.wait_until(&format!("{line} is written down"), &written)
+}
+
+fn on_playground(page: &Page, fragment: &str) -> Result<()> {
+    page.open(fragment)?;
+    page.wait_until(
+        "the playground is shown",
+        "Boolean(document.querySelector('#scenario'))",
+    )
+}
+
+#[test]
+fn an_offline_partition_is_reproduced_by_keyboard_and_read_again_from_its_text() -> Result<()> {
+    drive("playground", View::WIDE, "", |page| {
+        on_playground(page, "#/playground")?;
+        for line in [
+            "send shop payments count=3",
+            "run until acked",
+            "kill 3",
+            "run for 20s",
+            "kill 2",
+            "run for 20s",
+            "kill 1",
+            "run for 20s",
+        ] {
+            do_line(page, line)?;
+        }
+        page.click("tab", "Metrics")?;
+        page.wait_for_text("OfflinePartitionsCount")?;
+        let offline = "[...document.querySelectorAll('[data-testid=metrics] tr')]
+            .find((row) => row.innerText.includes('OfflinePartitionsCount')).cells[2].innerText";
+        ensure!(page.eval(offline)? == "1", "the partition is offline");
+        page.screenshot("playground-offline")?;
+        let written = page.select("#scenario")?.value()?;
+        page.open("#/lessons")?;
+        on_playground(page, "#/playground")?;
+        page.select("#scenario")?.select()?;
+        page.insert(&written)?;
+        page.click("button", "Play it")?;
+        page.wait_until(
+            "it is played from its beginning",
+            "!document.querySelector('[data-testid=play-text]')",
+        )?;
+        ensure!(page.names("alert")?.is_empty(), "nothing is wrong with it");
+        Ok(())
+    })
+}
+
+#[test]
+fn a_story_has_an_address_and_its_title_is_shown() -> Result<()> {
+    drive("playground-story", View::WIDE, "", |page| {
+        on_playground(page, "#/playground/v01a-kip-101-keeps-the-record")?;
+        page.wait_for_text("A restarted follower cuts nothing by itself")?;
+        page.open("#/playground/no-such-story")?;
+        page.expect_error("404");
+        page.wait_for_text("This story did not come: the server answered 404.")
+    })
+}
+
+#[test]
+fn a_text_with_mistakes_is_told_and_nothing_is_lost() -> Result<()> {
+    drive("playground-mistakes", View::PHONE, "", |page| {
+        on_playground(page, "#/playground")?;
+        do_line(page, "kill 1")?;
+        page.select("#scenario")?.select()?;
+        page.insert("brokers three\nnonsense\n")?;
+        page.click("button", "Play it")?;
+        page.wait_for_text("That scenario cannot be played; what was there still is.")?;
+        page.screenshot("playground-mistakes")?;
+        ensure!(page.select("#scenario")?.value()?.ends_with("kill 1\n"));
+        Ok(())
+    })
+}
