@@ -15,6 +15,7 @@ const SOLVED: &str = "Boolean(document.querySelector('[data-testid=puzzle].good'
 fn every_lesson_is_read_to_its_end_by_keyboard() -> Result<()> {
     let mut slugs = Vec::new();
     drive("lessons", View::WIDE, "#/lessons", |page| {
+        page.wait_for_text("A lesson of your own")?;
         let links = page.eval("[...document.querySelectorAll('main ol a')].map((link) => link.hash)")?;
         let links = links.as_array().into_iter().flatten().filter_map(|link| link.as_str());
         slugs.extend(links.filter_map(|link| Some(link.strip_prefix("#/lesson/")?.to_owned())));

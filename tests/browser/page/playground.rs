@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use page_tests::{Page, View, drive};
 
 fn do_line(page: &Page, line: &str) -> Result<()> {
-    page.tab_to("Do something")?;
+    page.tab_to("textbox \"Do something\"")?;
     page.select("#line")?.select()?;
     page.insert(line)?;
     page.press("Enter")?;

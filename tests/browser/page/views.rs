@@ -25,16 +25,22 @@ pub const VIEWS: [Shown; 28] = [
     shown("stores", |page| lesson(page, "01-log-first", 2)),
     shown("stores-crashed", stores_crashed),
     shown("puzzle", |page| lesson(page, "07-what-acks-is-worth", 3)),
-    shown("help", |page| pressed(page, "button", "Help: keys")),
-    shown("settings", |page| pressed(page, "button", "Settings of the page")),
+    shown("help", |page| pressed(page, "button", "Help: keys", "dialog[open]")),
+    shown("settings", |page| {
+        pressed(page, "button", "Settings of the page", "dialog[open]")
+    }),
     shown("faults", |page| {
-        pressed(page, "button", "Break broker 1: what can happen to it")
+        pressed(page, "button", "Break broker 1: what can happen to it", MENU)
     }),
     shown("faults-of-one-that-is-down", down),
-    shown("events", |page| pressed(page, "tab", "Events")),
-    shown("table", |page| pressed(page, "tab", "Table")),
+    shown("events", |page| pressed(page, "tab", "Events", "[data-testid=events]")),
+    shown("table", |page| {
+        pressed(page, "tab", "Table", "[data-testid=cluster-table]")
+    }),
     shown("playground", playground),
-    shown("metrics", |page| pressed(page, "tab", "Metrics")),
+    shown("metrics", |page| {
+        pressed(page, "tab", "Metrics", "[data-testid=metrics]")
+    }),
     shown("files", files),
     shown("file-looked-up", looked_up),
     shown("file-index", index),
@@ -95,7 +101,8 @@ fn landing_kept(page: &Page) -> Result<()> {
 }
 
 fn lessons(page: &Page) -> Result<()> {
-    page.open_after("#/lessons", &progress("02-the-log", 2), "")
+    page.open_after("#/lessons", &progress("02-the-log", 2), "")?;
+    there(page, "#lesson-file")
 }
 
 /// A lesson at one of its stops.
@@ -113,14 +120,23 @@ pub fn progress(slug: &str, stop: u32) -> String {
 }
 
 /// The landing with something pressed.
-fn pressed(page: &Page, role: &str, name: &str) -> Result<()> {
+/// Once this is there, which may have to be fetched first.
+fn pressed(page: &Page, role: &str, name: &str, shown: &str) -> Result<()> {
     landing(page)?;
-    page.click(role, name)
+    page.click(role, name)?;
+    there(page, shown)
+}
+
+const MENU: &str = "[data-testid=fault-menu]";
+
+fn there(page: &Page, selector: &str) -> Result<()> {
+    let there = format!("Boolean(document.querySelector('{selector}'))");
+    page.wait_until(&format!("{selector} is there"), &there)
 }
 
 /// The folder of a simulated replica, its newest segment open.
 pub fn files(page: &Page) -> Result<()> {
-    pressed(page, "tab", "Files")?;
+    pressed(page, "tab", "Files", ".tree select")?;
     page.wait_until(
         "the folder is shown",
         "Boolean(document.querySelector('.tree select') && document.querySelector('.strip .b'))",
@@ -182,10 +198,7 @@ pub fn lay_beside(page: &Page) -> Result<()> {
 
 fn playground(page: &Page) -> Result<()> {
     page.open_after("#/playground", "", "")?;
-    page.wait_until(
-        "the playground is shown",
-        "Boolean(document.querySelector('#scenario'))",
-    )
+    there(page, "#scenario")
 }
 
 fn stores_crashed(page: &Page) -> Result<()> {
@@ -199,7 +212,8 @@ fn stores_crashed(page: &Page) -> Result<()> {
 
 fn down(page: &Page) -> Result<()> {
     lesson(page, "08-crash-and-recovery", 2)?;
-    page.click("button", "Start broker 1: what can happen to it")
+    page.click("button", "Start broker 1: what can happen to it")?;
+    there(page, MENU)
 }
 
 fn past_changed(page: &Page) -> Result<()> {
