@@ -127,7 +127,6 @@ impl Page {
                     None => format!("{files}/mistakes.md"),
                 })
             }
-            "select" => self.press("ArrowDown"),
             "textarea" => self.insert("# "),
             "input:text" => {
                 element.select()?;
