@@ -35,6 +35,7 @@ fn every_visible_control_does_something_on_a_phone() -> Result<()> {
 #[test]
 fn a_dead_control_is_found() -> Result<()> {
     drive("dead-control", View::WIDE, "#/lessons", |page| {
+        page.wait_for_text("A lesson of your own")?;
         page.eval("document.querySelector('main').insertAdjacentHTML('afterbegin', '<button>Does nothing</button>')")?;
         let dead = page
             .controls()?
