@@ -3,14 +3,16 @@
 use anyhow::{Result, ensure};
 use page_tests::{Page, View, drive};
 
+/// Does a line. What somebody does is written down as it was said, and time as the steps that it took.
 fn do_line(page: &Page, line: &str) -> Result<()> {
+    let before = page.select("#scenario")?.value()?;
     page.tab_to("textbox \"Do something\"")?;
     page.select("#line")?.select()?;
     page.insert(line)?;
     page.press("Enter")?;
     let written = format!(
-        "document.querySelector('#scenario').value.includes({})",
-        serde_json::json!(format!("{line}\n"))
+        "document.querySelector('#scenario').value !== {}",
+        serde_json::json!(before)
     );
     page.wait_until(&format!("{line} is written down"), &written)
 }

@@ -240,5 +240,9 @@ fn after_a_crash(page: &Page) -> Result<()> {
     let scenario = "brokers 3\ntopic payments replicas=3\nproducer shop\nsend shop payments count=5\nrun until acked\n";
     let run = json!({ "scenario": scenario, "step": 3, "position": 5, "crashed": "panicked on purpose" });
     page.open_after("", "", &run.to_string())?;
-    page.wait_for_text("The engine stopped, and was started again")
+    page.wait_for_text("The engine stopped, and was started again")?;
+    page.wait_until(
+        "the run is back at its step",
+        "document.querySelector('.caption .n')?.innerText === '3'",
+    )
 }
