@@ -64,16 +64,23 @@ fn landing(page: &Page) -> Result<()> {
     page.open_after("", "", "")?;
     page.wait_until("the cluster is shown", "Boolean(document.querySelector('.speed'))")?;
     page.eval("document.querySelector('[aria-label=\"20 steps a second\"]').click()")?;
-    page.wait_until(
-        "some steps were taken",
-        "Number(document.querySelector('.caption .n').innerText) > 12",
-    )?;
     page.hold_still()?;
+    step_to(page, 14)?;
     page.eval("document.querySelector('[data-cell^=\"1/\"]').click()")?;
     page.wait_until(
         "a record is inspected",
         "Boolean(document.querySelector('[data-testid=inspected]'))",
     )
+}
+
+/// Goes on to this step and no farther: where a run stands decides which controls there are.
+fn step_to(page: &Page, step: u64) -> Result<()> {
+    const NUMBER: &str = "Number(document.querySelector('.caption .n').innerText)";
+    while let Some(at) = page.eval(NUMBER)?.as_u64().filter(|at| *at < step) {
+        page.eval("document.querySelector('[aria-label=\"One step\"]').click()")?;
+        page.wait_until("a step was taken", &format!("{NUMBER} > {at}"))?;
+    }
+    Ok(())
 }
 
 fn landing_lost(page: &Page) -> Result<()> {
