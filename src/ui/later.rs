@@ -4,7 +4,7 @@
 //! Everything in it is reached through [`Later`], a table of functions; whoever reads a line of the scenario language, a
 //! lesson's file or draws more than the landing asks [`get`] for it. Where the program comes in one piece (natively,
 //! and in a page that Trunk has built) the table is always there. `cargo xtask` builds the page with the feature
-//! `split`: what only the table leads to becomes a second module, and [`load`] fetches it.
+//! `split`: what only the table leads to becomes a second module, and `load` fetches it.
 
 #[cfg(target_arch = "wasm32")]
 mod arriving;

@@ -1,4 +1,4 @@
-//! Recordings of one partition's log, against [`Log`].
+//! Recordings of one partition's log, against `Log`.
 //!
 //! After every operation its result and the whole state are compared; at the end every file's bytes. As the recordings
 //! themselves say, exception names and the cleaner's counters are diagnostics and are left out.
