@@ -380,11 +380,10 @@ fn later(act: &Callback<Act>, draw: impl FnOnce(&Views) -> Html) -> Html {
 
 /// The same where it is the whole page.
 fn later_page(act: &Callback<Act>, draw: impl FnOnce(&Views) -> Html) -> Html {
+    let drawn = later(act, draw);
     match later::get() {
-        Some(here) => draw(&here.views),
-        None => {
-            html! { <main class="wide" id="main" tabindex="-1"><div class="lessons"><Arriving arrived={act.reform(|()| Act::Arrived)}/></div></main> }
-        }
+        Some(_) => drawn,
+        None => html! { <main class="wide" id="main" tabindex="-1"><div class="lessons">{ drawn }</div></main> },
     }
 }
 
