@@ -9,8 +9,13 @@ use crate::ui::act::{Act, Go};
 use crate::ui::icons::icon;
 use crate::ui::view::panels::{Mark, MarkKind};
 
-/// The speeds offered: steps a second, times two.
-pub const SPEEDS: [(u32, &str); 4] = [(2, "1"), (4, "2"), (8, "4"), (40, "20")];
+/// The speeds offered: steps a second, times two, with the label and the name of each.
+pub const SPEEDS: [(u32, &str, &str); 4] = [
+    (2, "1", "1 step a second"),
+    (4, "2", "2 steps a second"),
+    (8, "4", "4 steps a second"),
+    (40, "20", "20 steps a second"),
+];
 
 /// Properties of the transport.
 #[derive(Properties, PartialEq)]
@@ -87,8 +92,8 @@ fn Speed(props: &SpeedProps) -> Html {
     html! {
         <div class="speed">
             <span class="seg" role="group" aria-label="Steps a second">
-                { for SPEEDS.iter().map(|&(speed, label)| html! {
-                    <button key={label} aria-pressed={(speed == props.speed).to_string()} aria-label={format!("{label} steps a second")} onclick={props.act.reform(move |_| Act::Speed(speed))}>{ label }</button>
+                { for SPEEDS.iter().map(|&(speed, label, name)| html! {
+                    <button key={label} aria-pressed={(speed == props.speed).to_string()} aria-label={name} onclick={props.act.reform(move |_| Act::Speed(speed))}>{ label }</button>
                 }) }
             </span>
             <span class="unit" aria-hidden="true">{ "steps/s" }</span>
