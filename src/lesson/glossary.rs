@@ -104,6 +104,16 @@ pub const GLOSSARY: &[Term] = &[
         &["truncated"],
         "Cut off the end of a follower's log, because the leader's history is another one.",
     ),
+    term(
+        "consumer group",
+        &["consumer group", "consumer groups"],
+        "Consumers that share out a topic's partitions among them; different groups know nothing of each other.",
+    ),
+    term(
+        "committed offset",
+        &["committed offset", "committed offsets"],
+        "A group's place in a partition as the brokers keep it: the next offset to read.",
+    ),
 ];
 
 /// Cuts a text at the terms in it; of each term only the first place counts, and none that `known` holds already.

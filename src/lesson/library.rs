@@ -53,6 +53,7 @@ library! {
     "11-the-zombie-leader" 11, "The zombie leader", 6 min, 6 stops;
     "13-unclean-election" 13, "Unclean election and ELR", 7 min, 8 stops;
     "14-retries" 14, "Retries, duplicates, idempotence", 6 min, 5 stops;
+    "17-groups" 17, "Reading again: groups, commits, rewind", 7 min, 11 stops;
     "15-retention" 15, "Retention: whole segments", 8 min, 13 stops;
     "16-compaction" 16, "Compaction", 7 min, 9 stops;
 }
