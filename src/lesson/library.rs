@@ -51,6 +51,7 @@ library! {
     "09-in-sync" 9, "In sync: who may be counted", 6 min, 7 stops;
     "10-min-insync-replicas" 10, "min.insync.replicas", 7 min, 6 stops;
     "11-the-zombie-leader" 11, "The zombie leader", 6 min, 6 stops;
+    "12-epochs-not-watermarks" 12, "Epochs, not watermarks", 8 min, 18 stops;
     "13-unclean-election" 13, "Unclean election and ELR", 7 min, 8 stops;
     "14-retries" 14, "Retries, duplicates, idempotence", 6 min, 5 stops;
     "17-groups" 17, "Reading again: groups, commits, rewind", 7 min, 11 stops;
