@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use gloo_render::request_animation_frame;
 use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent};
@@ -418,7 +419,12 @@ fn use_address(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
     });
 }
 
+/// Milliseconds until the next frame begins, on average.
+const HALF_A_FRAME: u32 = 8;
+
 /// While it plays, one timer for the next step; while it does not, none. A page that is hidden does not play.
+///
+/// The step is taken where the next frame begins: taken between two frames, it would make both late.
 #[hook]
 fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
     let (playing, pace, version) = {
@@ -428,14 +434,19 @@ fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
     {
         let (page, update) = (page.clone(), update.clone());
         use_effect_with((playing, pace, version), move |&(playing, pace, _)| {
+            let frame = Rc::new(RefCell::new(None));
             let timer = playing.then(|| {
-                Timeout::new(pace, move || {
-                    page.borrow_mut().tick();
-                    keep(&page);
-                    update.force_update();
+                let frame = Rc::clone(&frame);
+                Timeout::new(pace.saturating_sub(HALF_A_FRAME), move || {
+                    let step = move |_| {
+                        page.borrow_mut().tick();
+                        keep(&page);
+                        update.force_update();
+                    };
+                    *frame.borrow_mut() = Some(request_animation_frame(step));
                 })
             });
-            move || drop(timer)
+            move || drop((timer, frame))
         });
     }
     use_effect_with((), move |()| {

@@ -130,6 +130,9 @@ pub struct Page {
 /// The fragment while a lesson file of somebody's own is shown; coming back to it leads to the list.
 pub const OWN: &str = "#/own";
 
+/// Steps a second, times two, at which one can follow where messages go.
+const UNHURRIED: u32 = 4;
+
 /// Milliseconds between steps of mere waiting.
 const WAITING_PACE: u32 = 16;
 
@@ -147,7 +150,7 @@ impl Page {
             place: Place::Lessons,
             session: None,
             playing: false,
-            speed: 8,
+            speed: UNHURRIED,
             way: Way::Jumped,
             selected: None,
             detail: None,
