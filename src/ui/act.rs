@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::ui::reading::Given;
 use crate::ui::view::panels::Fault;
+use crate::ui::view::stage::Row;
 
 /// What the inspector shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub enum Drawer {
     Events,
     /// The cluster as a table.
     Table,
+    /// What the controller knows.
+    Controller,
     /// The files of a replica, byte by byte.
     Files,
     /// What an operator would watch.
@@ -105,6 +108,10 @@ pub enum Act {
     KillLeader,
     /// Opens a broker's menu of faults.
     OpenFaults(u16),
+    /// Opens the menu of faults of the path between two rows.
+    OpenLink(Row, Row),
+    /// Opens the one of the path between the leader and another broker.
+    OpenLinks,
     /// Closes whatever lies over the page.
     Close,
     /// Turns a knob.
@@ -139,6 +146,8 @@ pub enum Act {
     Zoom(Zoom),
     /// Opens a drawer, or closes the one that is open.
     Drawer(Drawer),
+    /// Shows the heartbeats between brokers and controller, or no longer.
+    Heartbeats,
     /// Takes back the last cut of the future.
     Undo,
     /// Puts a notice away.
@@ -154,7 +163,14 @@ impl Act {
     pub fn needs_later(&self) -> bool {
         matches!(
             self,
-            Act::Turn(..) | Act::Fault(..) | Act::Do(_) | Act::OpenLesson(..) | Act::Scenario(_) | Act::OpenFaults(_)
+            Act::Turn(..)
+                | Act::Fault(..)
+                | Act::Do(_)
+                | Act::OpenLesson(..)
+                | Act::Scenario(_)
+                | Act::OpenFaults(_)
+                | Act::OpenLink(..)
+                | Act::OpenLinks
         )
     }
 }

@@ -66,8 +66,8 @@ pub fn App() -> Html {
                 browser::name_place(OWN);
             }
             page.borrow_mut().perform(act);
-            if let Some(broker) = closes {
-                keys::focus(&format!("faults-{broker}"));
+            if let Some(menu) = closes {
+                keys::focus(&menu.anchor());
             }
             keep(&page);
             update.force_update();
@@ -217,6 +217,10 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
         room.columns,
         page.window,
     );
+    let mut flights = wire::flights(&look, session.heads());
+    if let Some(later) = later::get().filter(|_| page.heartbeats) {
+        flights.extend((later.views.heartbeats)(session));
+    }
     let stage = Rc::new(Stage {
         partition: look.names.partition(session.partition()).into(),
         window,
@@ -224,7 +228,8 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
         brokers: rows::rows(&look, window),
         consumers: lanes::consumers(&look),
         controller: Rc::new(lanes::controller(&look)),
-        flights: wire::flights(&look, session.heads()),
+        links: wire::links(&look),
+        flights,
     });
     let reading = match &page.place {
         Place::Lesson(reading) => Some(&**reading),
@@ -257,6 +262,13 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     let refused = refused.map(|(name, why)| (AttrValue::from(*name), AttrValue::from(why.to_string())));
     // Where there is little room, the cluster comes before what can be set.
     let settled = html! { <Settled knobs={Rc::new(knobs::knobs(&look, session.begun()))} {refused} can_produce={session.can_produce()} act={act.clone()}/> };
+    let beyond = later::get().map(|here| &here.views);
+    let under = Rc::new(beyond.map_or_else(Vec::new, |views| (views.under_rows)(session)));
+    let inspected = page
+        .selected
+        .zip(beyond)
+        .map(|(subject, views)| (views.inspected)(session, subject))
+        .unwrap_or_default();
     let detail = room.narrow.then(|| in_detail(page, &stage)).flatten();
     html! {
         <>
@@ -268,9 +280,9 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                 <main class="mid" id="main" tabindex="-1">
                     { notice(page, act) }
                     <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p><Words text={caption.clone()}/></p></div>
-                    <Scene stage={stage.clone()} partitions={Rc::new(wire::partitions(&look))} partition={(partition.topic.0, partition.partition)} {detail} zoom={page.zoom} {motion} {frame} step={page.version as usize} {track}/>
+                    <Scene stage={stage.clone()} {under} partitions={Rc::new(wire::partitions(&look))} partition={(partition.topic.0, partition.partition)} {detail} zoom={page.zoom} {motion} {frame} step={page.version as usize} {track}/>
                 </main>
-                <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}/>
+                <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}>{ inspected }</InspectorPane>
                 if room.narrow { <aside class="left after" aria-label="Settings of the cluster">{ settled }</aside> }
             </div>
             <footer class="foot">
@@ -278,8 +290,8 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                 { drawers(page, session, &stage, act) }
             </footer>
             <Live text={spoken} {quiet}/>
-            if let Some(broker) = page.menu {
-                { later(act, |views| (views.faults)(broker, session, act)) }
+            if let Some(menu) = page.menu {
+                { later(act, |views| (views.faults)(menu, session, act)) }
             }
         </>
     }
@@ -366,7 +378,7 @@ fn drawers(page: &Page, session: &Session, stage: &Rc<Stage>, act: &Callback<Act
             let table = ledger::table(&session.look(), LEDGER_COLUMNS);
             html! { <Ledger table={Rc::new(table)} selected={page.selected} act={act.clone()}/> }
         }
-        Some(drawer) => later(act, |views| (views.drawer)(drawer, page, session, stage)),
+        Some(drawer) => later(act, |views| (views.drawer)(drawer, page, session, stage, act)),
     };
     html! { <Drawers open={page.drawer} act={act.clone()}>{ content }</Drawers> }
 }

@@ -7,6 +7,7 @@ use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
 use crate::ui::act::{Act, Drawer, Subject};
+use crate::ui::controller;
 use crate::ui::files::Files;
 use crate::ui::inspector::rule_note;
 use crate::ui::page::Page;
@@ -14,7 +15,7 @@ use crate::ui::session::Session;
 use crate::ui::view::metrics::{self, MetricRow, MetricTable};
 use crate::ui::view::panels::{Change, Chip, EventLine, LedgerTable, Tone};
 use crate::ui::view::stage::{BrokerRow, Health, Role, Stage};
-use crate::ui::view::{files, names, told};
+use crate::ui::view::{controller as known, files, names, told};
 
 /// Steps whose events are listed.
 const EVENT_STEPS: usize = 40;
@@ -37,6 +38,7 @@ pub fn Drawers(props: &DrawersProps) -> Html {
         (Drawer::Ledger, "Ledger"),
         (Drawer::Events, "Events"),
         (Drawer::Table, "Table"),
+        (Drawer::Controller, "Controller"),
         (Drawer::Files, "Files"),
         (Drawer::Metrics, "Metrics"),
     ];
@@ -79,11 +81,12 @@ fn move_between_tabs(event: KeyboardEvent) {
 }
 
 /// What lies in the drawers that the landing does not open.
-pub fn content(drawer: Drawer, page: &Page, session: &Session, stage: &Rc<Stage>) -> Html {
+pub fn content(drawer: Drawer, page: &Page, session: &Session, stage: &Rc<Stage>, act: &Callback<Act>) -> Html {
     match drawer {
         Drawer::Ledger => html! {},
         Drawer::Events => html! { <Events events={Rc::new(latest(session))} step={session.step_number()}/> },
         Drawer::Table => html! { <ClusterTable stage={stage.clone()}/> },
+        Drawer::Controller => controller::drawer(&known::known(&session.look()), page.heartbeats, act),
         Drawer::Metrics => metric_table(&metrics::table(session)),
         Drawer::Files => {
             html! { <Files folder={Rc::new(files::replicas(&session.look(), page.selected))}/> }

@@ -16,6 +16,7 @@ pub fn icon(name: &'static str) -> Html {
         "power" => "M7 1h2v7H7zM4.5 3.2l1.2 1.6a4 4 0 1 0 4.6 0l1.2-1.6a6 6 0 1 1-7 0z",
         "cut" => "M1 7h4v2H1zM11 7h4v2h-4zM5.6 12.6 9 3l1.4.4L7 13z",
         "heal" => "M1 7h14v2H1z",
+        "link" => "M5 1h6v5H9v4h2v5H5v-5h2V6H5z",
         "crown" => "M2 12V5l3.4 2.8L8 3l2.6 4.8L14 5v7z",
         "check" => "M2.5 8.3 4 6.8l2.7 2.7L12 4.2l1.5 1.5-6.8 6.8z",
         "cross" => "M4 2.6 8 6.6l4-4L13.4 4l-4 4 4 4-1.4 1.4-4-4-4 4L2.6 12l4-4-4-4z",

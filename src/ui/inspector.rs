@@ -38,6 +38,8 @@ pub fn chip(chip: &Chip) -> Html {
 pub struct InspectorProps {
     /// What is inspected.
     pub shown: Option<Rc<Inspector>>,
+    /// What else there is to say of it.
+    pub children: Html,
     /// What this step changed.
     pub changes: Rc<Vec<Change>>,
     /// Where acts go.
@@ -50,7 +52,7 @@ pub fn InspectorPane(props: &InspectorProps) -> Html {
     html! {
         <aside class="right" aria-label="Inspector" id="inspector" tabindex="-1">
             if let Some(shown) = &props.shown {
-                { subject(shown, &props.act) }
+                { subject(shown, &props.children, &props.act) }
             } else {
                 <section>
                     <h2>{ "Inspector" }</h2>
@@ -65,7 +67,7 @@ pub fn InspectorPane(props: &InspectorProps) -> Html {
     }
 }
 
-fn subject(shown: &Inspector, act: &Callback<Act>) -> Html {
+fn subject(shown: &Inspector, more: &Html, act: &Callback<Act>) -> Html {
     html! {
         <>
             <section data-testid="inspected">
@@ -78,6 +80,7 @@ fn subject(shown: &Inspector, act: &Callback<Act>) -> Html {
                 if let Some(verdict) = &shown.verdict {
                     <div class={classes!("verdict", tone(verdict.tone))}>{ verdict.headline.to_string() }<small>{ verdict.detail.to_string() }</small></div>
                 }
+                { more.clone() }
             </section>
             if !shown.custody.is_empty() {
                 <section>

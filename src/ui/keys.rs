@@ -23,7 +23,7 @@ pub enum Asked {
 }
 
 /// The keys and what they do, for the help.
-pub const HELP: [(&[&str], &str); 14] = [
+pub const HELP: [(&[&str], &str); 15] = [
     (&["Space"], "play, pause"),
     (&["→"], "one step"),
     (&["←"], "one step back"),
@@ -38,6 +38,7 @@ pub const HELP: [(&[&str], &str); 14] = [
     (&["."], "play, pause, from a presenter's remote"),
     (&["P"], "produce one record"),
     (&["X", "1–9"], "what can happen to that broker"),
+    (&["C"], "what can happen between two nodes"),
     (&["I"], "to the inspector"),
     (&["T"], "transcript: the events"),
     (&["?"], "this help"),
@@ -92,6 +93,7 @@ pub fn asked(event: &KeyboardEvent, keys: Keys, waits_for_digit: bool) -> Option
         "." => Some(Asked::Act(Act::TogglePlay)),
         "p" => Some(Asked::Act(Act::Produce)),
         "x" => Some(Asked::FaultsOf),
+        "c" => Some(Asked::Act(Act::OpenLinks)),
         "i" => Some(Asked::Inspector),
         "t" => Some(Asked::Act(Act::Drawer(Drawer::Events))),
         "?" => Some(Asked::Help),

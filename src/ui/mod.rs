@@ -19,9 +19,13 @@ mod tests;
 #[cfg(target_arch = "wasm32")]
 pub mod app;
 #[cfg(target_arch = "wasm32")]
+mod beliefs;
+#[cfg(target_arch = "wasm32")]
 mod browser;
 #[cfg(target_arch = "wasm32")]
 mod coming;
+#[cfg(target_arch = "wasm32")]
+mod controller;
 #[cfg(target_arch = "wasm32")]
 mod dialogs;
 #[cfg(target_arch = "wasm32")]
@@ -41,7 +45,11 @@ mod knobs;
 #[cfg(target_arch = "wasm32")]
 mod lessons;
 #[cfg(target_arch = "wasm32")]
+mod links;
+#[cfg(target_arch = "wasm32")]
 mod panel;
+#[cfg(target_arch = "wasm32")]
+mod pop;
 #[cfg(target_arch = "wasm32")]
 mod scene;
 #[cfg(target_arch = "wasm32")]

@@ -10,9 +10,9 @@ use crate::ui::playground;
 use crate::ui::reading::Given;
 use crate::ui::session::Session;
 use crate::ui::view::panels::{Fault, Tone};
-use crate::ui::view::stage::{Health, News, Role, Segment, Standing, Told, Window};
+use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, caption};
-use crate::ui::view::{faults, inspect, knobs, lanes, ledger, metrics, rows, wire};
+use crate::ui::view::{beliefs, controller, faults, inspect, knobs, lanes, ledger, links, metrics, rows, wire};
 
 fn run(page: &Page) -> &Session {
     page.session.as_ref().expect("there is a run")
@@ -605,6 +605,167 @@ fn a_lane_shows_what_rolls_sinks_goes_and_is_scanned() {
         lane(&broken, last),
         (said(&["0 scanned", "3 scanned", "6 active scanned"]), vec![], vec![7])
     );
+}
+
+/// Frozen leaders and their successors, as the lesson on zombies has them.
+const ZOMBIE: &str = "brokers 3\ntopic payments replicas=3\nproducer shop acks=1 linger.ms=0 batch.size=0\n\
+    send shop payments\nrun until acked\nrun until quiet\npause 1\nrun until leader payments-0 = 2\nrun until quiet\n\
+    send shop payments-0 to=2\nrun until acked\nrun until quiet\n";
+
+#[test]
+fn a_zombie_stands_beside_the_truth_until_it_hears() {
+    let believed = |text: &str| {
+        let session = Session::resumed(text, 9_999).expect("it plays");
+        let beliefs = beliefs::zombies(&session.look());
+        beliefs
+            .iter()
+            .map(|belief| {
+                let lines = belief
+                    .lines
+                    .iter()
+                    .map(|line| format!("{}: {}/{}", line.about, line.own, line.truth));
+                format!(
+                    "{} {} {}",
+                    belief.broker,
+                    belief.why,
+                    lines.collect::<Vec<_>>().join("; ")
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    let frozen = believed(ZOMBIE);
+    assert_eq!(
+        frozen,
+        [
+            "1 Broker 1 is frozen. When it wakes, it leads on until it hears of epoch 1. \
+        leader: broker 1/broker 2; epoch: 0/1; in sync: 1, 2, 3/2, 3; HW: 1/2; state: up/fenced"
+        ]
+    );
+    let cut = believed(&format!("{ZOMBIE}cut 1 controller,2,3\nresume 1\n"));
+    assert!(
+        cut[0].starts_with("1 Broker 1 is cut off from the controller: no news of epoch 1 reaches it."),
+        "{cut:?}"
+    );
+    let healed = believed(&format!("{ZOMBIE}resume 1\nrun until isr payments-0 = 1,2,3\n"));
+    assert!(healed.is_empty(), "{healed:?}");
+    let led =
+        believed("brokers 3\ntopic payments replicas=3\nproducer shop\nsend shop payments\nrun until acked\npause 1\n");
+    assert!(led.is_empty(), "as long as the controller thinks so too: {led:?}");
+}
+
+/// What can happen to the path between two rows: each as it is titled, with what dies.
+fn path(session: &Session, a: Row, b: Row) -> Vec<String> {
+    let menu = links::menu(&session.look(), a, b).expect("there is a path");
+    let said = |option: &links::LinkOption| {
+        assert!(session.parse(&option.text).is_ok(), "{}", option.text);
+        let words = option.survives.split_whitespace().count();
+        assert!((4..=CAPTION_WORDS).contains(&words), "{}", option.survives);
+        format!("{} {}", option.title, option.dies).trim().to_owned()
+    };
+    menu.options.iter().map(said).collect()
+}
+
+#[test]
+fn a_path_says_what_would_survive_and_writes_it_down() {
+    let begin = "brokers 3\ntopic payments replicas=3\nproducer shop acks=1 linger.ms=0\nconsumer audit assign=payments-0\n\
+        send shop payments\nrun until acked\nrun until quiet\n";
+    let at = |text: &str| Session::resumed(text, 9_999).expect("it plays");
+    let (leader, follower, other) = (Row::Broker(1), Row::Broker(2), Row::Broker(3));
+    let quiet = at(begin);
+    let whole = path(&quiet, leader, follower);
+    assert_eq!(
+        whole,
+        [
+            "Cut both ways",
+            "Cut from broker 1 to broker 2",
+            "Cut from broker 2 to broker 1",
+            "Slow it down",
+            "Lose the next fetch response to broker 2 One message dies.",
+            "Lose the next fetch to broker 1 One message dies.",
+        ]
+    );
+    let kinds = |a, b| {
+        path(&quiet, a, b)
+            .into_iter()
+            .filter(|title| title.starts_with("Lose"))
+            .count()
+    };
+    assert_eq!(
+        [
+            kinds(follower, other),
+            kinds(leader, Row::Controller),
+            kinds(Row::Client(0), leader),
+            kinds(Row::Client(1), leader)
+        ],
+        [0, 2, 2, 2]
+    );
+    assert_eq!(
+        links::menu(&quiet.look(), Row::Client(0), Row::Controller),
+        None,
+        "clients do not know it"
+    );
+    let state = |session: &Session| {
+        let links = wire::links(&session.look());
+        let between = |link: &&Link| link.ends == (leader, follower);
+        links.iter().find(between).map(|link| link.path)
+    };
+    assert_eq!(state(&quiet), Some(Path::Whole));
+    let cut = at(&format!("{begin}cut 1 from 2\n"));
+    assert_eq!(state(&cut), Some(Path::HalfCut));
+    assert_eq!(path(&cut, leader, follower), ["Heal", "Cut both ways"]);
+    let cut = at(&format!("{begin}cut 1 2\n"));
+    assert_eq!(state(&cut), Some(Path::Cut));
+    assert_eq!(path(&cut, leader, follower), ["Heal"]);
+    let slow = at(&format!("{begin}set link 1-2 latency=100ms\n"));
+    assert!(path(&slow, follower, leader).contains(&"Make it fast again".to_owned()));
+    let busy =
+        at("brokers 3\ntopic payments replicas=3\nproducer shop\nsend shop payments\nrun until leo payments-0@1 = 1\n");
+    assert_eq!(
+        path(&busy, leader, follower)[0],
+        "Cut both ways One message on the wire dies."
+    );
+}
+
+#[test]
+fn the_controller_believes_in_a_broker_until_its_session_ends() {
+    let known = |text: &str| {
+        let session = Session::resumed(text, 9_999).expect("it plays");
+        let look = session.look();
+        let row = controller::known(&look).brokers.remove(1);
+        let row = format!("{} {} {} {}", row.standing.text, row.heard, row.session, row.truth.text);
+        (row, controller::mistakes(&look))
+    };
+    let begin = "brokers 3\ntopic payments replicas=3\nrun for 3s\n";
+    let said = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        known(begin),
+        ("unfenced 1.00 s ago renewed every 2.00 s up".into(), vec![])
+    );
+    assert_eq!(
+        known(&format!("{begin}kill 2\nrun for 3s\n")),
+        (
+            "unfenced 4.00 s ago ends in 5.00 s it was killed".into(),
+            said(&["Believes broker 2 alive: it was killed. Its session ends in 5.00 s."])
+        )
+    );
+    assert_eq!(
+        known(&format!("{begin}kill 2\nrun for 20s\n")),
+        ("fenced – none it was killed".into(), vec![])
+    );
+    assert_eq!(
+        known(&format!("{begin}pause 2\nrun for 20s\n")).1,
+        said(&["Has fenced broker 2, which is frozen and does not know it."])
+    );
+    assert_eq!(
+        known(&format!("{begin}cut 2 controller\nrun for 1s\n")).1,
+        said(&["Believes broker 2 alive: the path between them is cut. Its session ends in 7.00 s."])
+    );
+    let gone = known(&format!("{begin}kill controller\n")).1;
+    assert!(gone[0].starts_with("The quorum is gone"), "{gone:?}");
+    let session = Session::resumed(&format!("{begin}kill 2\nrun for 1s\n"), 9_999).expect("it plays");
+    let heartbeats = controller::heartbeats(&session.look());
+    let labels: Vec<&str> = heartbeats.iter().map(|flight| &*flight.label).collect();
+    assert_eq!(labels, ["heard 0 µs", "silent 2.00 s", "heard 0 µs"]);
 }
 
 #[test]

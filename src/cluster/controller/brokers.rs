@@ -345,6 +345,15 @@ impl Controller {
         }
     }
 
+    /// When a broker's current registration was heard last; nothing once its session was found to have ended.
+    pub fn last_contact(&self, broker: BrokerId) -> Option<LastContact> {
+        let key = (broker, self.brokers.get(&broker)?.epoch);
+        self.sessions
+            .iter()
+            .find(|(known, _)| *known == key)
+            .map(|(_, last)| last)
+    }
+
     /// Whether the session of a broker's current registration is valid.
     pub fn has_valid_session(&self, broker: BrokerId, now_ms: i64) -> bool {
         let timeout = self.settings.session_timeout_ms;

@@ -4,24 +4,28 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
+use crate::cluster::BrokerId;
 use crate::cluster::rules::Rule;
 use crate::lesson::{Block, Fault, Kind};
 use crate::sorted::SortedSet;
-use crate::ui::act::{Act, Drawer};
+use crate::ui::act::{Act, Drawer, Subject};
+use crate::ui::beliefs;
 use crate::ui::browser::Settings;
+use crate::ui::controller;
 use crate::ui::dialogs::{self, Dialog};
 use crate::ui::drawers;
 use crate::ui::faults::FaultMenu;
 use crate::ui::inspector;
 use crate::ui::lessons::{self, Lessons};
-use crate::ui::page::Page;
+use crate::ui::links;
+use crate::ui::page::{Menu, Page};
 use crate::ui::panel;
 use crate::ui::playground::{self, Playground};
 use crate::ui::reading::{Reading, Run};
 use crate::ui::session::Session;
 use crate::ui::stores::{self, StoreSession};
-use crate::ui::view::faults;
-use crate::ui::view::stage::Stage;
+use crate::ui::view::stage::{Flight, Row, Stage};
+use crate::ui::view::{beliefs as believed, controller as known, faults, links as paths};
 
 /// One function for each thing.
 pub struct Views {
@@ -40,11 +44,17 @@ pub struct Views {
     /// The pane of the playground.
     pub playground: fn(&Playground, &Session, &Callback<Act>) -> Html,
     /// What lies in a drawer.
-    pub drawer: fn(Drawer, &Page, &Session, &Rc<Stage>) -> Html,
+    pub drawer: fn(Drawer, &Page, &Session, &Rc<Stage>, &Callback<Act>) -> Html,
+    /// The latest heartbeat of each broker, as if it were on its way.
+    pub heartbeats: fn(&Session) -> Vec<Flight>,
+    /// What stands under rows of the scene besides what the landing shows there.
+    pub under_rows: fn(&Session) -> Vec<(Row, Html)>,
+    /// What the inspector shows of a thing besides what the landing shows of it.
+    pub inspected: fn(&Session, Subject) -> Html,
     /// What a rule says.
     pub rule: fn(Rule) -> Html,
-    /// A broker's menu of faults.
-    pub faults: fn(u16, &Session, &Callback<Act>) -> Html,
+    /// A menu of faults.
+    pub faults: fn(Menu, &Session, &Callback<Act>) -> Html,
     /// A dialog; where the settings are kept; what closes it.
     pub dialog: fn(Dialog, &UseStateHandle<Settings>, Callback<()>) -> Html,
 }
@@ -63,9 +73,41 @@ pub const ALL: Views = Views {
     lesson: panel::lesson,
     playground: playground::view::pane,
     drawer: drawers::content,
-    rule: inspector::rule_note,
-    faults: |broker, session, act| {
-        html! { <FaultMenu {broker} options={faults::options(&session.look(), crate::cluster::BrokerId(broker))} act={act.clone()}/> }
+    heartbeats: |session| known::heartbeats(&session.look()),
+    under_rows,
+    inspected: |session, subject| match subject {
+        Subject::Broker(id) => believed::zombie(&session.look(), BrokerId(id))
+            .as_ref()
+            .map_or_else(Html::default, beliefs::inspected),
+        Subject::Record(..) => html! {},
     },
+    rule: inspector::rule_note,
+    faults: fault_menu,
     dialog: dialogs::dialog,
 };
+
+/// Where somebody is mistaken: zombies, and the controller.
+fn under_rows(session: &Session) -> Vec<(Row, Html)> {
+    let look = session.look();
+    let zombies = believed::zombies(&look).into_iter();
+    let mut under: Vec<_> = zombies
+        .map(|belief| (Row::Broker(belief.broker), beliefs::under_row(&belief)))
+        .collect();
+    let mistakes = known::mistakes(&look);
+    if !mistakes.is_empty() {
+        under.push((Row::Controller, controller::mistakes(&mistakes)));
+    }
+    under
+}
+
+fn fault_menu(menu: Menu, session: &Session, act: &Callback<Act>) -> Html {
+    let look = session.look();
+    match menu {
+        Menu::Broker(broker) => {
+            html! { <FaultMenu {broker} options={faults::options(&look, BrokerId(broker))} act={act.clone()}/> }
+        }
+        Menu::Link { ends: (a, b), .. } => {
+            paths::menu(&look, a, b).map_or_else(Html::default, |path| links::menu(menu, &path, act))
+        }
+    }
+}

@@ -23,6 +23,7 @@ use crate::ui::reading::{Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
 use crate::ui::view::knobs;
+use crate::ui::view::stage::Row;
 
 /// Where one is.
 #[derive(Clone)]
@@ -89,6 +90,30 @@ pub enum Way {
     Jumped,
 }
 
+/// A menu of faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Menu {
+    /// A broker's.
+    Broker(u16),
+    /// The one of a path.
+    Link {
+        /// The path whose button opened it.
+        opened: (Row, Row),
+        /// The path that it is about.
+        ends: (Row, Row),
+    },
+}
+
+impl Menu {
+    /// The id of the button that opens it.
+    pub fn anchor(self) -> String {
+        match self {
+            Menu::Broker(id) => format!("faults-{id}"),
+            Menu::Link { opened: (a, b), .. } => format!("link-{}-{}", a.id(), b.id()),
+        }
+    }
+}
+
 /// The page's state.
 pub struct Page {
     /// Where one is.
@@ -107,6 +132,8 @@ pub struct Page {
     pub detail: Option<u16>,
     /// Which drawer is open.
     pub drawer: Option<Drawer>,
+    /// Whether heartbeats are shown.
+    pub heartbeats: bool,
     /// How wide the columns are.
     pub zoom: Zoom,
     /// Where the window over the log begins; `None` follows its end.
@@ -116,7 +143,7 @@ pub struct Page {
     /// The knob that was refused last, and why.
     pub refused: Option<(&'static str, Rc<str>)>,
     /// Whose menu of faults is open.
-    pub menu: Option<u16>,
+    pub menu: Option<Menu>,
     /// The offsets picked as an answer.
     pub picked: SortedSet<i64>,
     /// How far somebody has come.
@@ -155,6 +182,7 @@ impl Page {
             selected: None,
             detail: None,
             drawer: Some(Drawer::Ledger),
+            heartbeats: false,
             zoom: Zoom::Near,
             window: None,
             notice: None,
@@ -418,7 +446,17 @@ impl Page {
                     .session
                     .as_ref()
                     .is_some_and(|session| session.playback().world().broker(BrokerId(broker)).is_some());
-                self.menu = exists.then_some(broker);
+                self.menu = exists.then_some(Menu::Broker(broker));
+            }
+            Act::OpenLink(a, b) => self.open_link(a, b),
+            Act::OpenLinks => {
+                let Some(session) = &self.session else { return };
+                let leader = session.leader().unwrap_or(BrokerId(1));
+                let other = session.playback().world().broker_ids().find(|id| *id != leader);
+                let other = other.map_or(Row::Controller, |id| Row::Broker(id.0));
+                let leader = Row::Broker(leader.0);
+                // As the button between them is called.
+                self.open_link(leader.min(other), leader.max(other));
             }
             Act::Close => self.menu = None,
             Act::Turn(name, value) => self.turn(name, &value),
@@ -467,6 +505,7 @@ impl Page {
             Act::Window(from) => self.window = from,
             Act::Zoom(zoom) => self.zoom = zoom,
             Act::Drawer(drawer) => self.drawer = (self.drawer != Some(drawer)).then_some(drawer),
+            Act::Heartbeats => self.heartbeats = !self.heartbeats,
             Act::Undo => {
                 if let Some(session) = &mut self.session {
                     session.undo();
@@ -546,6 +585,14 @@ impl Page {
             landing.told = false;
             self.playing = true;
         }
+    }
+
+    fn open_link(&mut self, a: Row, b: Row) {
+        let opened = match self.menu {
+            Some(Menu::Link { opened, .. }) => opened,
+            _ => (a, b),
+        };
+        self.menu = self.session.is_some().then_some(Menu::Link { opened, ends: (a, b) });
     }
 
     fn kill_leader(&mut self) {

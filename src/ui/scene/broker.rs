@@ -15,6 +15,8 @@ pub struct BrokerProps {
     pub frame: Frame,
     pub line: usize,
     pub size: Size,
+    /// What stands under the row.
+    pub children: Html,
 }
 
 /// How much of a broker is shown.
@@ -29,7 +31,13 @@ pub enum Size {
 /// One broker.
 #[component]
 pub fn Broker(props: &BrokerProps) -> Html {
-    let BrokerProps { row, frame, line, size } = props;
+    let BrokerProps {
+        row,
+        frame,
+        line,
+        size,
+        children,
+    } = props;
     let id = row.id;
     let act = frame.act.clone();
     let class = match row.health {
@@ -74,6 +82,7 @@ pub fn Broker(props: &BrokerProps) -> Html {
                     <div class="broken cache">{ "page cache lost with the power" }</div>
                 }
             </div>
+            { children.clone() }
         </div>
     }
 }
@@ -91,10 +100,13 @@ fn spoken(row: &BrokerRow) -> String {
     format!("{standing}. Segments: {}", segments.join("; "))
 }
 
+/// A leader in its own eyes alone.
+const ZOMBIE: &str = "zombie";
+
 fn badge_word(row: &BrokerRow) -> &'static str {
     row.health.word().unwrap_or(match row.role {
         Role::Leader => "leader",
-        Role::FormerLeader => "was leader",
+        Role::FormerLeader => ZOMBIE,
         Role::InSync => "in sync",
         Role::OutOfSync => "out of sync",
         Role::NoReplica => "no replica",
@@ -111,10 +123,13 @@ fn badge(row: &BrokerRow) -> Html {
         (Health::Paused | Health::Killed | Health::Dark, _) => "bad",
     };
     html! {
-        <span class={classes!("badge", kind, row.changed.then_some("changed"))}>
-            if kind == "leader" || kind == "former" { { icon("crown") } }
-            { word }
-        </span>
+        <>
+            <span class={classes!("badge", kind, row.changed.then_some("changed"))}>
+                if kind == "leader" || kind == "former" { { icon("crown") } }
+                { word }
+            </span>
+            if row.role == Role::FormerLeader && row.health != Health::Up { <span class="badge former">{ icon("crown") }{ ZOMBIE }</span> }
+        </>
     }
 }
 

@@ -106,6 +106,8 @@ pub fn Consumer(props: &ConsumerProps) -> Html {
 pub struct ControllerProps {
     pub lane: Rc<ControllerLane>,
     pub line: usize,
+    /// What stands under the lane.
+    pub children: Html,
 }
 
 /// What the controller has decided, which is not always what the brokers know.
@@ -129,6 +131,7 @@ pub fn Controller(props: &ControllerProps) -> Html {
                     <span class="chip bad">{ icon("cross") }{ "the quorum is gone" }</span>
                 }
             </div>
+            { props.children.clone() }
         </div>
     }
 }

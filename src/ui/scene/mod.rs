@@ -14,7 +14,7 @@ use yew::prelude::*;
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Subject, Zoom};
 use crate::ui::icons::icon;
-use crate::ui::view::stage::{Flight, Leg, PartitionCard, Row, Stage, Window};
+use crate::ui::view::stage::{Flight, Leg, Link, PartitionCard, Path, Row, Stage, Window};
 use broker::{Broker, Size};
 use clients::{Consumer, Controller, Producer};
 use flight::Flying;
@@ -112,6 +112,8 @@ pub struct SceneProps {
     pub stage: Rc<Stage>,
     /// All partitions, for the picker.
     pub partitions: Rc<Vec<PartitionCard>>,
+    /// What stands under some of the rows.
+    pub under: Rc<Vec<(Row, Html)>>,
     /// Which one is shown.
     pub partition: (u16, u32),
     /// The only broker that is shown whole, where there is room for one.
@@ -157,14 +159,22 @@ pub fn Scene(props: &SceneProps) -> Html {
             <>{ for stage.producers.iter().map(|lane| html! { <Producer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }</>
             <Axis frame={frame.clone()} track={props.track.clone()} line={place.axis}/>
             <>{ for stage.brokers.iter().map(|row| {
+                let under = under(&props.under, Row::Broker(row.id));
                 let size = if props.detail.is_none_or(|detail| detail == row.id) { Size::Whole } else { Size::Small };
-                html! { <Broker key={row.id} row={row.clone()} frame={frame.clone()} line={place.line(Row::Broker(row.id)).unwrap_or(1)} {size}/> }
+                html! { <Broker key={row.id} row={row.clone()} frame={frame.clone()} line={place.line(Row::Broker(row.id)).unwrap_or(1)} {size}>{ under }</Broker> }
             }) }</>
             <>{ for stage.consumers.iter().map(|lane| html! { <Consumer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }</>
-            <Controller lane={stage.controller.clone()} line={place.controller}/>
+            <Controller lane={stage.controller.clone()} line={place.controller}>{ under(&props.under, Row::Controller) }</Controller>
+            <>{ for stage.links.iter().map(|link| html! { <LinkButton key={anchor(link)} link={link.clone()} line={place.boundary(link).unwrap_or(1)} act={act.clone()}/> }) }</>
             <>{ for flights }</>
         </section>
     }
+}
+
+/// What stands under a row.
+fn under(all: &[(Row, Html)], row: Row) -> Html {
+    let found = all.iter().find(|(other, _)| *other == row);
+    found.map_or_else(Html::default, |(_, under)| under.clone())
 }
 
 /// Which line of the grid each row stands in; the scene's head is line 1.
@@ -190,6 +200,13 @@ impl Placement {
             axis,
             controller,
         }
+    }
+
+    /// The line whose upper edge parts the ends of a path where its button stands: that of the row nearer to the foot of
+    /// two neighbours, of a reader or of the controller, and for a producer the one below it.
+    fn boundary(&self, link: &Link) -> Option<usize> {
+        let (one, other) = (self.line(link.ends.0)?, self.line(link.ends.1)?);
+        Some(if one < self.axis { one + 1 } else { one.max(other) })
     }
 
     fn line(&self, row: Row) -> Option<usize> {
@@ -224,6 +241,33 @@ fn Axis(props: &AxisProps) -> Html {
                 </div>
             </div>
         </div>
+    }
+}
+
+fn anchor(link: &Link) -> String {
+    format!("link-{}-{}", link.ends.0.id(), link.ends.1.id())
+}
+
+#[derive(Properties, PartialEq)]
+struct LinkProps {
+    link: Link,
+    line: usize,
+    act: Callback<Act>,
+}
+
+/// What can happen to the path between two rows, on the border between them.
+#[component]
+fn LinkButton(props: &LinkProps) -> Html {
+    let link = &props.link;
+    let (a, b) = link.ends;
+    let (kind, glyph, words) = match link.path {
+        Path::Whole => ("", "link", "whole"),
+        Path::HalfCut => ("bad", "cut", "cut one way"),
+        Path::Cut => ("bad", "cut", "cut"),
+    };
+    let label = format!("Path between {}, {words}: what can happen to it", link.names);
+    html! {
+        <button id={anchor(link)} class={classes!("link-button", kind)} style={format!("grid-row:{}", props.line)} aria-haspopup="dialog" aria-label={label.clone()} title={label} onclick={props.act.reform(move |_| Act::OpenLink(a, b))}>{ icon(glyph) }</button>
     }
 }
 

@@ -68,7 +68,7 @@ fn record(look: &Look<'_>, tag: Tag) -> Option<Inspector> {
 fn holder(look: &Look<'_>, id: BrokerId) -> Rc<str> {
     let word = match (health(look, id), role(look, id)) {
         (Health::Up, Role::Leader) => "leader",
-        (Health::Up, Role::FormerLeader) => "was leader",
+        (Health::Up, Role::FormerLeader) => "zombie",
         (Health::Up, Role::InSync) => "in sync",
         (Health::Up, Role::OutOfSync) => "out of sync",
         (Health::Up, Role::NoReplica) => "no replica",

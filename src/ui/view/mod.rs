@@ -5,6 +5,8 @@
 //!
 //! Deliberately absent: the DOM, colours, durations of motion, and any rule of Kafka's. What happens is never decided here.
 
+pub mod beliefs;
+pub mod controller;
 pub mod faults;
 pub mod files;
 pub mod groups;
@@ -12,6 +14,7 @@ pub mod inspect;
 pub mod knobs;
 pub mod lanes;
 pub mod ledger;
+pub mod links;
 pub mod look;
 pub mod metrics;
 pub mod names;

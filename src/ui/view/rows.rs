@@ -111,6 +111,7 @@ fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role, doomed: usize
         (Health::Dark, _) => "host without power".to_string(),
         (Health::Killed, _) if look.ending(id) == Some(Ending::Stopped) => "stopped cleanly, all flushed".to_string(),
         (Health::Killed, _) => "process gone, files intact".to_string(),
+        (Health::Paused, Role::FormerLeader) => format!("frozen, and still believes it leads, epoch {epoch}"),
         (Health::Paused, _) => "frozen, and does not know it".to_string(),
         (Health::Starting, _) => "recovers its log".to_string(),
         (Health::Stopping, _) => "hands over and flushes".to_string(),

@@ -335,6 +335,39 @@ pub enum Row {
     Controller,
 }
 
+impl Row {
+    /// The row in the ids of elements.
+    pub fn id(self) -> String {
+        match self {
+            Row::Client(id) => format!("c{id}"),
+            Row::Broker(id) => format!("b{id}"),
+            Row::Controller => "controller".to_string(),
+        }
+    }
+}
+
+/// How the path between two rows is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// Messages pass both ways.
+    Whole,
+    /// They pass one way only.
+    HalfCut,
+    /// None pass.
+    Cut,
+}
+
+/// The path between two rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Between whom.
+    pub ends: (Row, Row),
+    /// The same in words.
+    pub names: Rc<str>,
+    /// How it is.
+    pub path: Path,
+}
+
 /// Where a message is in this step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leg {
@@ -393,6 +426,8 @@ pub struct Stage {
     pub consumers: Vec<Rc<ConsumerLane>>,
     /// The controller.
     pub controller: Rc<ControllerLane>,
+    /// The path from each row towards the brokers.
+    pub links: Vec<Link>,
     /// Messages on the wire between rows of this stage.
     pub flights: Vec<Flight>,
 }

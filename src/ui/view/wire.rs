@@ -5,11 +5,11 @@ use std::rc::Rc;
 use crate::cluster::event::{Cause, What};
 use crate::cluster::message::{Message, MessageKind};
 use crate::cluster::network::InFlight;
-use crate::cluster::{Node, TopicPartition};
+use crate::cluster::{BrokerId, Node, TopicPartition};
 use crate::log::Log;
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{brokers, offsets};
-use crate::ui::view::stage::{Cargo, Flight, Leg, PartitionCard, ReplicaBar, Row};
+use crate::ui::view::stage::{Cargo, Flight, Leg, Link, PartitionCard, Path, ReplicaBar, Row};
 
 /// More messages than this are not drawn.
 const MOST_FLIGHTS: usize = 12;
@@ -38,6 +38,36 @@ pub fn heads(look: &Look<'_>) -> Vec<Head> {
             cargo: cargo(&flying.message),
         })
         .collect()
+}
+
+/// The path from each row towards the brokers: of clients to the leader, of a broker to the one above, of the controller to
+/// the last broker.
+pub fn links(look: &Look<'_>) -> Vec<Link> {
+    let brokers: Vec<BrokerId> = look.world.broker_ids().collect();
+    let [Some(first), Some(last)] = [brokers.first(), brokers.last()] else {
+        return Vec::new();
+    };
+    let leader = look.world.image().leader(look.partition).unwrap_or(*first);
+    let clients = look
+        .world
+        .clients()
+        .filter(|(_, client)| client.is_producer() || client.reads(look.partition));
+    let clients = clients.map(|(id, _)| (Node::Client(id), Node::Broker(leader)));
+    let pairs = brokers
+        .windows(2)
+        .map(|pair| (Node::Broker(pair[0]), Node::Broker(pair[1])));
+    let network = look.world.network();
+    let all = clients.chain(pairs).chain([(Node::Broker(*last), Node::Controller)]);
+    all.map(|(a, b)| Link {
+        ends: (row(a), row(b)),
+        names: format!("{} and {}", look.names.node(a), look.names.node(b)).into(),
+        path: match (network.passes(a, b), network.passes(b, a)) {
+            (true, true) => Path::Whole,
+            (false, false) => Path::Cut,
+            _ => Path::HalfCut,
+        },
+    })
+    .collect()
 }
 
 /// What is on the wire, what arrived in this step, what was lost in it.
@@ -193,7 +223,7 @@ fn fetched(result: &crate::cluster::message::FetchResult) -> String {
     }
 }
 
-fn leader_news(leader: Option<crate::cluster::BrokerId>, epoch: Option<i32>) -> String {
+fn leader_news(leader: Option<BrokerId>, epoch: Option<i32>) -> String {
     match (leader, epoch) {
         (Some(leader), Some(epoch)) => format!("leader {leader}, e{epoch}"),
         (None, Some(_)) => "no leader".to_string(),
@@ -241,7 +271,7 @@ fn card(look: &Look<'_>, at: TopicPartition) -> PartitionCard {
     let image = look.world.image();
     let state = image.partition(at);
     let leader = state.and_then(|state| state.leader);
-    let bar = |id: &crate::cluster::BrokerId| {
+    let bar = |id: &BrokerId| {
         let broker = look.world.broker(*id)?;
         let replica = broker.replica(at);
         let log: Option<&Log> = replica.map(|replica| replica.log());

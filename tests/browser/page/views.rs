@@ -13,7 +13,7 @@ pub struct Shown {
 }
 
 /// All of them.
-pub const VIEWS: [Shown; 28] = [
+pub const VIEWS: [Shown; 31] = [
     shown("landing", landing),
     shown("landing-lost", landing_lost),
     shown("landing-kept", landing_kept),
@@ -33,6 +33,14 @@ pub const VIEWS: [Shown; 28] = [
         pressed(page, "button", "Break broker 1: what can happen to it", MENU)
     }),
     shown("faults-of-one-that-is-down", down),
+    shown("path", |page| pressed(page, "button", PATH, "[data-testid=link-menu]")),
+    shown("zombie", |page| {
+        lesson(page, "11-the-zombie-leader", 2)?;
+        there(page, "[data-testid=belief-1]")
+    }),
+    shown("controller", |page| {
+        pressed(page, "tab", "Controller", "[data-testid=known]")
+    }),
     shown("events", |page| pressed(page, "tab", "Events", "[data-testid=events]")),
     shown("table", |page| {
         pressed(page, "tab", "Table", "[data-testid=cluster-table]")
@@ -159,6 +167,8 @@ fn pressed(page: &Page, role: &str, name: &str, shown: &str) -> Result<()> {
     page.click(role, name)?;
     there(page, shown)
 }
+
+const PATH: &str = "Path between broker 1 and broker 2, whole: what can happen to it";
 
 const MENU: &str = "[data-testid=fault-menu]";
 
