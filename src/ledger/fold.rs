@@ -27,7 +27,14 @@ impl Ledger {
                     self.change(Tag::from_bits(*bits), event, |story| story.attempts += 1);
                 }
             }
-            What::WillRetry { tags, .. } | What::Refused { tags, .. } | What::Duplicate { tags, .. } => {
+            What::WillRetry { tags, error, .. } => {
+                for tag in tags.iter().map(|bits| Tag::from_bits(*bits)) {
+                    self.change(tag, event, |_| {});
+                    let retries = Arc::make_mut(&mut self.retries);
+                    retries.entry(tag).or_default().push((now, *error));
+                }
+            }
+            What::Refused { tags, .. } | What::Duplicate { tags, .. } => {
                 tags.iter()
                     .for_each(|bits| self.change(Tag::from_bits(*bits), event, |_| {}));
             }

@@ -30,7 +30,7 @@ pub use touch::Subject;
 use crate::cluster::event::{Event, ReadError, Tag};
 use crate::cluster::ids::{BrokerId, ClientId, TopicPartition};
 use crate::cluster::rules::Rule;
-use crate::log::RecordView;
+use crate::log::{Errors, RecordView};
 use crate::sorted::SortedMap;
 
 use chunked::Chunked;
@@ -44,6 +44,8 @@ use touch::Touches;
 pub struct Ledger {
     now: When,
     stories: SortedMap<ClientId, Chunked<Story>>,
+    /// The errors after which records were sent again, with the moment of each. Few records have any.
+    retries: Arc<SortedMap<Tag, Vec<(When, Errors)>>>,
     holdings: SortedMap<(TopicPartition, BrokerId), Holdings>,
     reads: Reads,
     counters: Counters,
@@ -81,6 +83,11 @@ impl Ledger {
     /// The story of a record, if it was handed over.
     pub fn story(&self, tag: Tag) -> Option<&Story> {
         self.stories.get(&tag.client)?.get(tag.number.checked_sub(1)? as usize)
+    }
+
+    /// The errors after which a record was to be sent again, each with its moment, in order of time.
+    pub fn retries(&self, tag: Tag) -> &[(When, Errors)] {
+        self.retries.get(&tag).map_or(&[], Vec::as_slice)
     }
 
     /// The stories of a client's records in the order of their numbers.

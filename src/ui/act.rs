@@ -26,6 +26,8 @@ pub enum Drawer {
     Table,
     /// What the controller knows.
     Controller,
+    /// Producers, and groups with members, shares and lag.
+    Clients,
     /// The files of a replica, byte by byte.
     Files,
     /// What an operator would watch.

@@ -7,6 +7,7 @@ use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
 use crate::ui::act::{Act, Drawer, Subject};
+use crate::ui::clients;
 use crate::ui::controller;
 use crate::ui::files::Files;
 use crate::ui::inspector::rule_note;
@@ -15,7 +16,7 @@ use crate::ui::session::Session;
 use crate::ui::view::metrics::{self, MetricRow, MetricTable};
 use crate::ui::view::panels::{Change, Chip, EventLine, LedgerTable, Tone};
 use crate::ui::view::stage::{BrokerRow, Health, Role, Stage};
-use crate::ui::view::{controller as known, files, names, told};
+use crate::ui::view::{clients as reading, controller as known, files, names, told};
 
 /// Steps whose events are listed.
 const EVENT_STEPS: usize = 40;
@@ -39,6 +40,7 @@ pub fn Drawers(props: &DrawersProps) -> Html {
         (Drawer::Events, "Events"),
         (Drawer::Table, "Table"),
         (Drawer::Controller, "Controller"),
+        (Drawer::Clients, "Clients"),
         (Drawer::Files, "Files"),
         (Drawer::Metrics, "Metrics"),
     ];
@@ -87,6 +89,7 @@ pub fn content(drawer: Drawer, page: &Page, session: &Session, stage: &Rc<Stage>
         Drawer::Events => html! { <Events events={Rc::new(latest(session))} step={session.step_number()}/> },
         Drawer::Table => html! { <ClusterTable stage={stage.clone()}/> },
         Drawer::Controller => controller::drawer(&known::known(&session.look()), page.heartbeats, act),
+        Drawer::Clients => clients::drawer(&reading::clients(&session.look()), act),
         Drawer::Metrics => metric_table(&metrics::table(session)),
         Drawer::Files => {
             html! { <Files folder={Rc::new(files::replicas(&session.look(), page.selected))}/> }

@@ -23,6 +23,8 @@ mod beliefs;
 #[cfg(target_arch = "wasm32")]
 mod browser;
 #[cfg(target_arch = "wasm32")]
+mod clients;
+#[cfg(target_arch = "wasm32")]
 mod coming;
 #[cfg(target_arch = "wasm32")]
 mod controller;
@@ -54,5 +56,7 @@ mod pop;
 mod scene;
 #[cfg(target_arch = "wasm32")]
 mod terms;
+#[cfg(target_arch = "wasm32")]
+mod told;
 #[cfg(target_arch = "wasm32")]
 mod transport;

@@ -12,7 +12,9 @@ use crate::ui::session::Session;
 use crate::ui::view::panels::{Fault, Tone};
 use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, caption};
-use crate::ui::view::{beliefs, controller, faults, inspect, knobs, lanes, ledger, links, metrics, rows, wire};
+use crate::ui::view::{
+    beliefs, clients, controller, faults, inspect, knobs, lanes, ledger, links, metrics, rows, told_and_true, wire,
+};
 
 fn run(page: &Page) -> &Session {
     page.session.as_ref().expect("there is a run")
@@ -651,6 +653,96 @@ fn a_zombie_stands_beside_the_truth_until_it_hears() {
     let led =
         believed("brokers 3\ntopic payments replicas=3\nproducer shop\nsend shop payments\nrun until acked\npause 1\n");
     assert!(led.is_empty(), "as long as the controller thinks so too: {led:?}");
+}
+
+#[test]
+fn what_was_told_stands_beside_what_is() {
+    let begin = "brokers 3\ntopic payments replicas=3 min.insync.replicas=2\nproducer shop linger.ms=0 retries=1 retry.backoff.ms=100\n\
+        consumer audit assign=payments-0 auto.offset.reset=earliest\n";
+    let record = |text: &str| {
+        let session = Session::resumed(&format!("{begin}{text}"), 9_999).expect("it plays");
+        let record = told_and_true::of(&session.look(), 0, 1).expect("it was handed over");
+        let errors: Vec<&str> = record.failures.iter().map(|(_, error)| *error).collect();
+        let readers = record.readers.join(", ");
+        (
+            format!("{} / {} / {}", record.told, record.in_log, record.differs),
+            errors,
+            readers,
+        )
+    };
+    let (said, errors, readers) = record("send shop payments\nrun until quiet\n");
+    assert_eq!(
+        said,
+        "acknowledged: offset 0, at 4 ms / yes, on brokers 1, 2 and 3 / false"
+    );
+    assert_eq!((errors, readers.as_str()), (vec![], "audit"));
+    let slow = "set producer shop request.timeout.ms=500\nset producer shop delivery.timeout.ms=1000\n";
+    let (said, errors, _) = record(&format!(
+        "{slow}drop produce-response from 1 to shop next=9\nsend shop payments\nrun until acked\n"
+    ));
+    assert_eq!(
+        said,
+        "failed: REQUEST_TIMED_OUT, at 1.00 s / yes, on brokers 1, 2 and 3 / true"
+    );
+    assert_eq!(errors, ["REQUEST_TIMED_OUT"]);
+    let (said, errors, _) = record("stop 2,3\nrun until isr payments-0 = 1\nsend shop payments\nrun until acked\n");
+    assert_eq!(said, "failed: NOT_ENOUGH_REPLICAS, at 100 ms / no / false");
+    assert_eq!(errors, ["NOT_ENOUGH_REPLICAS"]);
+}
+
+#[test]
+fn groups_are_shown_with_members_shares_and_lag() {
+    let all = |text: &str| {
+        let text = format!("brokers 3\ntopic payments partitions=2 replicas=3\nproducer shop linger.ms=0\n{text}");
+        let session = Session::resumed(&text, 9_999).expect("it plays");
+        clients::clients(&session.look())
+    };
+    let cards = |text: &str| {
+        let of = |card: &clients::GroupCard| {
+            let share = |share: &clients::Share| {
+                format!(
+                    "{} at {:?} committed {:?} lag {:?}",
+                    share.name,
+                    share.position,
+                    share.committed,
+                    share.lag()
+                )
+            };
+            let reader = |reader: &clients::Reader| {
+                let shares: Vec<String> = reader.shares.iter().map(share).collect();
+                format!(
+                    "{} ({}): {}",
+                    reader.name.as_deref().unwrap_or("–"),
+                    reader.state.text,
+                    shares.join(", ")
+                )
+            };
+            let mut lines = vec![format!("{}: {}", card.name.as_deref().unwrap_or("–"), card.about)];
+            lines.extend(card.readers.iter().map(reader));
+            lines
+        };
+        all(text).groups.iter().flat_map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(cards(""), Vec::<String>::new());
+    let two = "consumer c1 group=g topics=payments auto.offset.reset=earliest\nconsumer c2 group=g topics=payments auto.offset.reset=earliest\n\
+        run for 10s\nsend shop payments-0 count=4\nrun until acked\nrun for 6s\n";
+    assert_eq!(
+        cards(two),
+        [
+            "g: Stable, generation 1, coordinated by broker 1",
+            "c1 (member): payments-0 at Some(4) committed Some(4) lag Some(0)",
+            "c2 (member): payments-1 at Some(0) committed Some(0) lag Some(0)",
+        ]
+    );
+    let killed = format!("{two}kill c1\nsend shop payments-0 count=3\nrun until acked\n");
+    assert_eq!(
+        cards(&killed)[1],
+        "c1 (down, not missed yet): payments-0 at None committed Some(4) lag Some(3)"
+    );
+    let sent = all(&killed).senders.remove(0);
+    assert_eq!((&*sent.name, sent.acks, sent.counts), ("shop", "all", [7, 7, 0, 0]));
+    let alone = cards("consumer audit assign=payments-0\nrun for 1s\n");
+    assert_eq!(alone[1], "audit (up): payments-0 at Some(0) committed None lag None");
 }
 
 /// What can happen to the path between two rows: each as it is titled, with what dies.

@@ -24,8 +24,9 @@ use crate::ui::playground::{self, Playground};
 use crate::ui::reading::{Reading, Run};
 use crate::ui::session::Session;
 use crate::ui::stores::{self, StoreSession};
+use crate::ui::told;
 use crate::ui::view::stage::{Flight, Row, Stage};
-use crate::ui::view::{beliefs as believed, controller as known, faults, links as paths};
+use crate::ui::view::{beliefs as believed, controller as known, faults, links as paths, told_and_true};
 
 /// One function for each thing.
 pub struct Views {
@@ -79,7 +80,9 @@ pub const ALL: Views = Views {
         Subject::Broker(id) => believed::zombie(&session.look(), BrokerId(id))
             .as_ref()
             .map_or_else(Html::default, beliefs::inspected),
-        Subject::Record(..) => html! {},
+        Subject::Record(client, number) => told_and_true::of(&session.look(), client, number)
+            .as_ref()
+            .map_or_else(Html::default, told::inspected),
     },
     rule: inspector::rule_note,
     faults: fault_menu,

@@ -155,6 +155,11 @@ fn verdict(story: &Story, fate: Fate, custody: &[Custody]) -> Option<Verdict> {
             "Not acknowledged".to_string(),
             "Its producer still waits, and would send it again.".to_string(),
         ),
+        Fate::Appended | Fate::Committed if matches!(story.told, Some((_, Outcome::Failed(_)))) => say(
+            Tone::Warn,
+            "Told: failed. In the log: yes".to_string(),
+            "An error says that nobody knew, not that nothing was written.".to_string(),
+        ),
         Fate::Truncated => {
             let how = story.taken.last().map_or("It was cut off", |taken| taken.how.words());
             say(

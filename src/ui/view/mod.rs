@@ -6,6 +6,7 @@
 //! Deliberately absent: the DOM, colours, durations of motion, and any rule of Kafka's. What happens is never decided here.
 
 pub mod beliefs;
+pub mod clients;
 pub mod controller;
 pub mod faults;
 pub mod files;
@@ -22,4 +23,5 @@ pub mod panels;
 pub mod rows;
 pub mod stage;
 pub mod told;
+pub mod told_and_true;
 pub mod wire;

@@ -13,7 +13,7 @@ pub struct Shown {
 }
 
 /// All of them.
-pub const VIEWS: [Shown; 31] = [
+pub const VIEWS: [Shown; 33] = [
     shown("landing", landing),
     shown("landing-lost", landing_lost),
     shown("landing-kept", landing_kept),
@@ -37,6 +37,14 @@ pub const VIEWS: [Shown; 31] = [
     shown("zombie", |page| {
         lesson(page, "11-the-zombie-leader", 2)?;
         there(page, "[data-testid=belief-1]")
+    }),
+    shown("groups", |page| {
+        lesson(page, "17-groups", 2)?;
+        page.click("tab", "Clients")?;
+        there(page, "[data-testid=clients]")
+    }),
+    shown("clients", |page| {
+        pressed(page, "tab", "Clients", "[data-testid=clients]")
     }),
     shown("controller", |page| {
         pressed(page, "tab", "Controller", "[data-testid=known]")

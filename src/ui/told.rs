@@ -1,0 +1,20 @@
+//! A record as its producer saw it, in the inspector.
+
+use yew::prelude::*;
+
+use crate::ui::view::told_and_true::ToldAndTrue;
+
+/// What the application was told above what the log holds, the attempts, and who has read it.
+pub fn inspected(record: &ToldAndTrue) -> Html {
+    let class = record.differs.then_some("wrong");
+    html! {
+        <section class="told" data-testid="told">
+            <dl class="facts">
+                <dt>{ "told" }</dt><dd {class}>{ record.told.to_string() }</dd>
+                <dt>{ "in the log" }</dt><dd {class}>{ record.in_log.to_string() }</dd>
+                { for record.failures.iter().enumerate().map(|(at, (when, error))| html! { <><dt>{ format!("{}. {when}", at + 1) }</dt><dd>{ *error }</dd></> }) }
+                if !record.readers.is_empty() { <dt>{ "read by" }</dt><dd>{ record.readers.join(", ") }</dd> }
+            </dl>
+        </section>
+    }
+}

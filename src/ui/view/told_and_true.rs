@@ -1,0 +1,79 @@
+//! A record as its producer saw it beside what is: attempts and errors, what the application was told, what the log holds,
+//! and who has read it.
+//!
+//! Deliberately absent: a judgement. That a record failed and stands in the log all the same is no contradiction: an error
+//! says that nobody knows.
+
+use std::rc::Rc;
+
+use crate::cluster::event::Outcome;
+use crate::cluster::{BrokerId, ClientId, Tag};
+use crate::ledger::Story;
+use crate::ledger::present::Where;
+use crate::ui::view::look::Look;
+use crate::ui::view::names::{brokers_said, time};
+
+/// What is known of one record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldAndTrue {
+    /// What the application was told.
+    pub told: Rc<str>,
+    /// Whether a log holds it, and which.
+    pub in_log: Rc<str>,
+    /// Whether what was told and what is differ.
+    pub differs: bool,
+    /// Each attempt that came to nothing: when that was known, and the error's name.
+    pub failures: Vec<(Rc<str>, &'static str)>,
+    /// Who has read it.
+    pub readers: Vec<Rc<str>>,
+}
+
+/// A record as its producer saw it, and as it is; nothing if it was never handed over.
+pub fn of(look: &Look<'_>, client: u16, number: u32) -> Option<ToldAndTrue> {
+    let tag = Tag {
+        client: ClientId(client),
+        number,
+    };
+    let story = look.ledger.story(tag)?;
+    let custody = look.ledger.custody(look.world, tag);
+    let holds = custody
+        .iter()
+        .filter(|copy| matches!(copy.place, Where::Cache | Where::Disk));
+    let holders: Vec<BrokerId> = holds.map(|copy| copy.broker).collect();
+    let failures = look.ledger.retries(tag).iter();
+    let readers = look
+        .world
+        .clients()
+        .filter(|(id, _)| look.ledger.read(*id).any(|seen| seen.tag == tag));
+    Some(ToldAndTrue {
+        told: told(story).into(),
+        in_log: match holders.as_slice() {
+            [] => "no".into(),
+            holders => format!("yes, on {}", brokers_said(holders)).into(),
+        },
+        differs: match story.told {
+            Some((_, Outcome::Acked(_))) => holders.is_empty(),
+            Some((_, Outcome::Failed(_))) => !holders.is_empty(),
+            Some((_, Outcome::Sent)) | None => false,
+        },
+        failures: failures
+            .map(|(when, error)| (time(when.at).into(), error.name()))
+            .collect(),
+        readers: readers.map(|(id, _)| look.names.client(id).into()).collect(),
+    })
+}
+
+fn told(story: &Story) -> String {
+    match story.told {
+        None if story.attempts == 0 => "nothing yet: it was not sent".to_string(),
+        None => "nothing yet".to_string(),
+        Some((when, Outcome::Failed(error))) => {
+            format!("failed: {}, at {}", error.name(), time(when.at))
+        }
+        Some((when, Outcome::Acked(offset))) if offset >= 0 => {
+            format!("acknowledged: offset {offset}, at {}", time(when.at))
+        }
+        Some((when, Outcome::Acked(_))) => format!("acknowledged, at {}", time(when.at)),
+        Some((when, Outcome::Sent)) => format!("sent, with acks=0, at {}", time(when.at)),
+    }
+}
