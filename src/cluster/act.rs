@@ -58,7 +58,7 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             });
             Ok(())
         }
-        Input::Configure(target, name, value) => configure(doing, target, &name, &value),
+        Input::Configure(target, configs) => configure(doing, target, &configs),
         Input::SetLink(a, b, latency) => set_link(doing, a, b, latency),
         Input::SetDisk {
             broker,
@@ -536,44 +536,43 @@ fn move_offset(doing: &mut Doing<'_>, group: GroupId, tp: TopicPartition, to: Re
     doing.with_broker(coordinator, |broker, cx| broker.reset_offset(group, tp, offset, cx))
 }
 
-fn configure(doing: &mut Doing<'_>, target: ConfigTarget, name: &str, value: &str) -> Done {
+/// Configs by name and value.
+type Configs = [(String, String)];
+
+fn configure(doing: &mut Doing<'_>, target: ConfigTarget, configs: &Configs) -> Done {
     let mut settings = (*doing.world.model.settings).clone();
-    let (label, reach) = match target {
-        ConfigTarget::Brokers => set_brokers(&mut settings, None, name, value)?,
+    let label = match target {
+        ConfigTarget::Brokers => set_brokers(&mut settings, None, configs)?,
         ConfigTarget::Broker(id) => {
             broker_exists(doing.world, id)?;
-            set_brokers(&mut settings, Some(id), name, value)?
+            set_brokers(&mut settings, Some(id), configs)?
         }
-        ConfigTarget::Topic(id) => set_topic(&mut settings, id, name, value)?,
+        ConfigTarget::Topic(id) => set_topic(&mut settings, id, configs)?,
         ConfigTarget::Client(id) => {
-            let set = |client: &mut Client| client.set(name, value).map_err(|e| config_refused(&e));
             let mut changed = doing.world.model.clients[usize::from(id.0)].clone();
-            set(changed.make_mut())?;
+            let set = changed.make_mut().set_all(configs);
+            set.map_err(|e| config_refused(&e))?;
             doing.world.model.clients[usize::from(id.0)] = changed;
-            (client_name(doing.world, id), ConfigReach::AtStart)
+            client_name(doing.world, id)
         }
     };
     doing.world.model.settings = Arc::new(settings);
-    let (shown, text) = (name.to_owned(), value.to_owned());
-    doing.say(Rule::Act, || What::Configured {
-        target: label,
-        name: shown,
-        value: text,
-        real: reach,
-    });
-    spread(doing, target, name, value)
+    for (name, value) in configs {
+        doing.say(Rule::Act, || What::Configured {
+            target: label.clone(),
+            name: name.clone(),
+            value: value.clone(),
+            real: reach_of(target, name),
+        });
+    }
+    spread(doing, target, configs)
 }
 
 /// Sets a config of one broker or of all; a topic config by its own name is the cluster-wide default.
-fn set_brokers(
-    settings: &mut Settings,
-    only: Option<BrokerId>,
-    name: &str,
-    value: &str,
-) -> Result<(String, ConfigReach), Refused> {
+fn set_brokers(settings: &mut Settings, only: Option<BrokerId>, configs: &Configs) -> Result<String, Refused> {
     for (at, broker) in settings.brokers.iter_mut().enumerate() {
         if only.is_none_or(|id| usize::from(id.0) == at + 1) {
-            broker.set(name, value).map_err(|e| config_refused(&e))?;
+            broker.set_all(pairs(configs)).map_err(|e| config_refused(&e))?;
         }
     }
     let brokers = settings.brokers.clone();
@@ -583,36 +582,50 @@ fn set_brokers(
             .map(|broker| topic.config.on(broker).map_err(|e| config_refused(&e)));
         topic.on_broker = on.collect::<Result<_, _>>()?;
     }
-    let label = only.map_or("brokers".to_owned(), |id| format!("broker {id}"));
-    Ok((label, reach_of(crate::config::Scope::Broker, name)))
+    Ok(only.map_or("brokers".to_owned(), |id| format!("broker {id}")))
 }
 
-fn set_topic(settings: &mut Settings, id: TopicId, name: &str, value: &str) -> Result<(String, ConfigReach), Refused> {
+fn set_topic(settings: &mut Settings, id: TopicId, configs: &Configs) -> Result<String, Refused> {
     let topic = settings.topics.get(&id).cloned();
     let mut topic = topic.ok_or_else(|| Refused::new("there is no such topic", "create it first"))?;
-    topic.config.set(name, value).map_err(|e| config_refused(&e))?;
+    let set = topic.config.set_all(pairs(configs));
+    set.map_err(|e| config_refused(&e))?;
     topic.on_broker = resolve(&topic.config, settings)?;
     let label = format!("topic {}", topic.name);
     settings.topics.insert(id, topic);
-    Ok((label, ConfigReach::Dynamic))
+    Ok(label)
 }
 
-fn reach_of(scope: crate::config::Scope, name: &str) -> ConfigReach {
-    let found = scope.configs().iter().find(|def| def.name == name);
-    match found.map(|def| def.update(scope)) {
-        Some(crate::config::Update::Dynamic) => ConfigReach::Dynamic,
-        _ => ConfigReach::AtStart,
+fn pairs(configs: &Configs) -> impl Iterator<Item = (&str, &str)> {
+    configs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+}
+
+/// When a real Kafka would take the config over.
+fn reach_of(target: ConfigTarget, name: &str) -> ConfigReach {
+    let scope = crate::config::Scope::Broker;
+    let def = || scope.configs().iter().find(|def| def.name == name);
+    let is_dynamic = match target {
+        ConfigTarget::Client(_) => false,
+        ConfigTarget::Topic(_) => true,
+        ConfigTarget::Brokers | ConfigTarget::Broker(_) => {
+            def().is_some_and(|def| def.update(scope) == crate::config::Update::Dynamic)
+        }
+    };
+    if is_dynamic {
+        ConfigReach::Dynamic
+    } else {
+        ConfigReach::AtStart
     }
 }
 
-/// Tells everybody whom a config concerns.
-fn spread(doing: &mut Doing<'_>, target: ConfigTarget, name: &str, value: &str) -> Done {
+/// Tells everybody whom configs concern.
+fn spread(doing: &mut Doing<'_>, target: ConfigTarget, configs: &Configs) -> Done {
     match target {
         ConfigTarget::Client(id) => doing.with_client(id, |client, cx| client.config_changed(cx)),
         ConfigTarget::Brokers | ConfigTarget::Broker(_) | ConfigTarget::Topic(_) => {
             if doing.world.controller().is_up() {
                 doing.hear_brokers();
-                let answer = doing.with_controller(|controller, cx| controller.configure(target, name, value, cx));
+                let answer = doing.with_controller(|controller, cx| controller.configure(target, configs, cx));
                 doing.answered("set", answer);
             }
             for id in doing.world.broker_ids() {

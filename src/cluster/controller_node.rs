@@ -421,11 +421,16 @@ impl ControllerNode {
         outcome.answer
     }
 
-    /// A config was set; the controller minds those that decide elections.
-    pub fn configure(&mut self, target: ConfigTarget, name: &str, value: &str, cx: &mut Cx<'_>) -> Option<Errors> {
-        if !GUARDED.contains(&name) {
-            return None;
-        }
+    /// Configs were set; the controller minds those that decide elections. The first error, if there is one.
+    pub fn configure(&mut self, target: ConfigTarget, configs: &[(String, String)], cx: &mut Cx<'_>) -> Option<Errors> {
+        let guarded = configs.iter().filter(|(name, _)| GUARDED.contains(&name.as_str()));
+        let answers: Vec<_> = guarded
+            .map(|(name, value)| self.configure_one(target, name, value, cx))
+            .collect();
+        answers.into_iter().flatten().next()
+    }
+
+    fn configure_one(&mut self, target: ConfigTarget, name: &str, value: &str, cx: &mut Cx<'_>) -> Option<Errors> {
         let scope = match target {
             ConfigTarget::Brokers => ConfigScope::Cluster,
             ConfigTarget::Broker(id) => ConfigScope::Broker(id),

@@ -171,8 +171,8 @@ pub enum Input {
         /// Whether it polls by itself.
         polls: Polls,
     },
-    /// Changes a config at once and everywhere.
-    Configure(ConfigTarget, String, String),
+    /// Changes configs, by name and value, at once and everywhere: all of them or none.
+    Configure(ConfigTarget, Vec<(String, String)>),
     /// Sets the one-way latency between two nodes, both ways.
     SetLink(Endpoint, Endpoint, Micros),
     /// Sets a broker's disk latencies; `None` leaves one as it is. Write-back: `Some(None)` is never.

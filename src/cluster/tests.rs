@@ -197,8 +197,7 @@ fn a_lower_minimum_does_not_move_the_high_watermark_by_itself() {
     let before = stage.world.controller().state().partition(TP).unwrap().partition_epoch;
     stage.act(Input::Configure(
         ConfigTarget::Topic(TP.topic),
-        "min.insync.replicas".into(),
-        "1".into(),
+        vec![("min.insync.replicas".into(), "1".into())],
     ));
     stage.run_for(SECOND);
     let after = stage.world.controller().state().partition(TP).unwrap().partition_epoch;
@@ -229,4 +228,23 @@ fn log_starts_are_checkpointed_by_their_own_clock() {
         .unwrap()
         .checkpoints();
     assert_eq!((written.log_start, written.recovery_point), (1, 0));
+}
+
+/// Either lag alone would exclude the other one's default or value.
+#[test]
+fn configs_that_are_valid_only_together_are_set_together() {
+    let mut stage = Stage::new(ElrFeature::On, &[], &[("max.compaction.lag.ms", "1000")]);
+    let lags = |min: &str, max: &str| {
+        let pairs = [("min.compaction.lag.ms", min), ("max.compaction.lag.ms", max)];
+        let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Input::Configure(ConfigTarget::Topic(TP.topic), pairs.to_vec())
+    };
+    stage.act(lags("5000", "9000"));
+    let refused = step(&mut stage.world, lags("9000", "5000"), &mut Silent);
+    assert!(refused.is_err_and(|error| error.to_string().contains("min.compaction.lag.ms=9000")));
+    let config = &stage.world.settings().topic(TP.topic).config;
+    assert_eq!(
+        (config.min_compaction_lag_ms, config.max_compaction_lag_ms),
+        (5000, 9000)
+    );
 }

@@ -149,12 +149,8 @@ fn set(target: &Configured, configs: &[Setting], world: &World) -> Result<Vec<In
         Configured::Topic(name) => vec![ConfigTarget::Topic(topic(name, world)?)],
         Configured::Producer(name) | Configured::Consumer(name) => vec![ConfigTarget::Client(client(name, world)?)],
     };
-    let configure = |target: ConfigTarget| {
-        pairs(configs)
-            .into_iter()
-            .map(move |(name, value)| Input::Configure(target, name, value))
-    };
-    Ok(targets.into_iter().flat_map(configure).collect())
+    let configure = |target| Input::Configure(target, pairs(configs));
+    Ok(targets.into_iter().map(configure).collect())
 }
 
 fn brokers_of(brokers: &Brokers, world: &World) -> Vec<BrokerId> {

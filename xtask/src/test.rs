@@ -119,13 +119,15 @@ impl Run {
     fn native(&mut self) -> Result<()> {
         page::add_target(&self.workspace)?;
         let wasm = ["--target", page::TARGET];
+        // As the page is served: its program in two parts.
+        let page = [&wasm[..], &["--features", "split"]].concat();
         self.check("format", &["fmt", "--all", "--check"], &[]);
         let lint = ["clippy", "--locked", "--workspace", "--all-targets"];
         self.check("clippy", &[&lint[..], &["--", "-D", "warnings"]].concat(), &[]);
         let lint = ["clippy", "--locked", "--package", "highwater", "--lib", "--bins"];
         self.check(
             "clippy, wasm32",
-            &[&lint[..], &wasm, &["--", "-D", "warnings"]].concat(),
+            &[&lint[..], &page, &["--", "-D", "warnings"]].concat(),
             &[],
         );
         let lint = ["clippy", "--locked", "--package", "wasm-tests", "--all-targets"];
@@ -138,7 +140,7 @@ impl Run {
         let deny = [("RUSTDOCFLAGS", "-D warnings")];
         self.check("rustdoc", &document, &deny);
         let document = ["doc", "--locked", "--no-deps", "--package", "highwater"];
-        self.check("rustdoc, wasm32", &[&document[..], &wasm].concat(), &deny);
+        self.check("rustdoc, wasm32", &[&document[..], &page].concat(), &deny);
         let tests = [
             "test",
             "--locked",

@@ -149,12 +149,12 @@ impl Client {
         self.as_consumer()?.position(tp)
     }
 
-    /// Changes a config; [`Client::config_changed`] makes it act.
+    /// Changes configs, all or none; [`Client::config_changed`] makes them act.
     ///
     /// # Errors
     /// What the config room finds wrong with it; nothing has changed then.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
-        either!(self, it => it.set(name, value))
+    pub fn set_all(&mut self, configs: &[(String, String)]) -> Result<(), ConfigError> {
+        either!(self, it => it.set_all(configs))
     }
 
     /// Its process has just started: it begins to do what it does by itself.

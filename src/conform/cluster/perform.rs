@@ -299,14 +299,11 @@ impl Run {
 
     fn configure(&mut self, target: ConfigTarget, configs: &Map<String, Value>, seen: &mut Observed) {
         self.configures = true;
-        let mut error = None;
-        for (name, value) in configs {
-            let done = self.act(Input::Configure(target, name.clone(), text(value)));
-            error = match done {
-                Ok(()) => error.or(self.world.answer()),
-                Err(_) => Some(Errors::InvalidConfig),
-            };
-        }
+        let configs = configs.iter().map(|(name, value)| (name.clone(), text(value)));
+        let error = match self.act(Input::Configure(target, configs.collect())) {
+            Ok(()) => self.world.answer(),
+            Err(_) => Some(Errors::InvalidConfig),
+        };
         self.configures = false;
         put_error(seen, error);
         self.wait(AFTER_CONFIG);

@@ -186,12 +186,13 @@ impl Consumer {
         Some(self.readings.get(&tp)?.position()?.offset)
     }
 
-    /// Changes a config; it acts from now on.
+    /// Changes configs, all or none; they act from now on.
     ///
     /// # Errors
     /// What the config room finds wrong with it; nothing has changed then.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
-        Arc::make_mut(&mut self.config).set(name, value)
+    pub fn set_all(&mut self, configs: &[(String, String)]) -> Result<(), ConfigError> {
+        let configs = configs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Arc::make_mut(&mut self.config).set_all(configs)
     }
 
     /// One poll, of a consumer that polls only when told: for at most `max` records, or `max.poll.records`. With 0 nothing is
