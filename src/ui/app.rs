@@ -269,13 +269,17 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
         .zip(beyond)
         .map(|(subject, views)| (views.inspected)(session, subject))
         .unwrap_or_default();
+    // A story is read before its cluster; the playground's pane is only written to.
+    let behind = room.narrow && matches!(page.place, Place::Playground(_));
     let detail = room.narrow.then(|| in_detail(page, &stage)).flatten();
     html! {
         <>
-            <aside class="left" aria-label={match page.place { Place::Lesson(_) => "Lesson", Place::Playground(_) => "Playground", _ => "Start" }}>
-                { left(page, session, reading, act) }
-                if !room.narrow { { settled.clone() } }
-            </aside>
+            if !behind {
+                <aside class="left" aria-label={match page.place { Place::Lesson(_) => "Lesson", Place::Playground(_) => "Playground", _ => "Start" }}>
+                    { left(page, session, reading, act) }
+                    if !room.narrow { { settled.clone() } }
+                </aside>
+            }
             <div class="middle">
                 <main class="mid" id="main" tabindex="-1">
                     { notice(page, act) }
@@ -283,6 +287,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                     <Scene stage={stage.clone()} {under} partitions={Rc::new(wire::partitions(&look))} partition={(partition.topic.0, partition.partition)} {detail} zoom={page.zoom} {motion} {frame} step={page.version as usize} {track}/>
                 </main>
                 <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}>{ inspected }</InspectorPane>
+                if behind { <aside class="left after" aria-label="Playground">{ left(page, session, reading, act) }</aside> }
                 if room.narrow { <aside class="left after" aria-label="Settings of the cluster">{ settled }</aside> }
             </div>
             <footer class="foot">

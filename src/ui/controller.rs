@@ -20,7 +20,7 @@ pub fn mistakes(mistakes: &[String]) -> Html {
 pub fn drawer(known: &Known, heartbeats: bool, act: &Callback<Act>) -> Html {
     html! {
         <div class="known" data-testid="known">
-            <div class="row apart">
+            <div class="row">
                 <p class={(!known.is_up).then_some("bad")}>{ known.headline.to_string() }</p>
                 <button class="btn small" aria-pressed={heartbeats.to_string()} onclick={act.reform(|_| Act::Heartbeats)} data-testid="heartbeats">{ "Show heartbeats" }</button>
             </div>

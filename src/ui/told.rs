@@ -12,7 +12,7 @@ pub fn inspected(record: &ToldAndTrue) -> Html {
             <dl class="facts">
                 <dt>{ "told" }</dt><dd {class}>{ record.told.to_string() }</dd>
                 <dt>{ "in the log" }</dt><dd {class}>{ record.in_log.to_string() }</dd>
-                { for record.failures.iter().enumerate().map(|(at, (when, error))| html! { <><dt>{ format!("{}. {when}", at + 1) }</dt><dd>{ *error }</dd></> }) }
+                { for record.failures.iter().enumerate().map(|(at, (when, error))| html! { <><dt>{ format!("attempt {}", at + 1) }</dt><dd>{ format!("{error}, at {when}") }</dd></> }) }
                 if !record.readers.is_empty() { <dt>{ "read by" }</dt><dd>{ record.readers.join(", ") }</dd> }
             </dl>
         </section>

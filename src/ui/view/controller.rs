@@ -9,7 +9,7 @@ use crate::cluster::controller::LastContact;
 use crate::cluster::settings::Micros;
 use crate::cluster::{BrokerId, Node, TopicPartition};
 use crate::ui::view::look::{Ending, Look};
-use crate::ui::view::names::{brokers, time};
+use crate::ui::view::names::{brokers, span, time};
 use crate::ui::view::panels::{Chip, Tone};
 use crate::ui::view::rows::health;
 use crate::ui::view::stage::{Cargo, Flight, Health, Leg, Row};
@@ -172,7 +172,7 @@ fn silent_for(look: &Look<'_>, id: BrokerId) -> Option<Micros> {
 
 fn every(look: &Look<'_>, id: BrokerId) -> String {
     let ms = look.world.settings().broker(id).broker_heartbeat_interval_ms;
-    time(ms.unsigned_abs() * 1_000)
+    span(ms.unsigned_abs() * 1_000)
 }
 
 fn broker(look: &Look<'_>, id: BrokerId) -> BrokerLine {
@@ -234,7 +234,7 @@ pub fn heartbeats(look: &Look<'_>) -> Vec<Flight> {
             to: Row::Controller,
             label: match silent {
                 Some(silent) => format!("silent {}", time(silent)).into(),
-                None => format!("alive, {}", every(look, id)).into(),
+                None => "heartbeat".into(),
             },
             more: 0,
             cargo: Cargo::Talk,

@@ -6,7 +6,7 @@ use crate::cluster::message::MessageKind;
 use crate::cluster::settings::{DEFAULT_LATENCY, Micros};
 use crate::cluster::{BrokerId, ClientId, Node};
 use crate::ui::view::look::Look;
-use crate::ui::view::names::{capital, time};
+use crate::ui::view::names::{capital, span};
 use crate::ui::view::stage::Row;
 
 /// The latency of a path that was slowed by hand.
@@ -175,7 +175,7 @@ fn slow(look: &Look<'_>, a: Node, b: Node) -> LinkOption {
             latency
         )
         .into(),
-        survives: format!("Nothing is lost. Each message takes {} from now on.", time(latency)).into(),
+        survives: format!("Nothing is lost. Each message takes {} from now on.", span(latency)).into(),
         dies: "".into(),
     }
 }
@@ -235,7 +235,7 @@ fn follows(look: &Look<'_>, a: Node, b: Node) -> String {
     let settings = look.world.settings();
     match (a, b) {
         (Node::Controller, Node::Broker(id)) | (Node::Broker(id), Node::Controller) => {
-            let session = time(millis(look.world.controller().state().session_timeout_ms()));
+            let session = span(millis(look.world.controller().state().session_timeout_ms()));
             let role = match leader == Some(id) {
                 true => "another leads, and it does not know",
                 false => "it is fenced and leaves the ISR",
@@ -248,7 +248,7 @@ fn follows(look: &Look<'_>, a: Node, b: Node) -> String {
             }
             match look.world.client(id).and_then(|client| client.as_producer()) {
                 Some(producer) => {
-                    let timeout = time(millis(producer.config().delivery_timeout_ms));
+                    let timeout = span(millis(producer.config().delivery_timeout_ms));
                     format!("Records that are not answered within {timeout} fail, whether they are in the log or not.")
                 }
                 None => "It reads on when the path is whole again.".to_string(),
@@ -260,7 +260,7 @@ fn follows(look: &Look<'_>, a: Node, b: Node) -> String {
                 Some(leader) if leader == other => one,
                 _ => return "Followers do not copy from one another: nothing follows as long as neither leads.".into(),
             };
-            let lag = time(millis(settings.broker(follower).replica_lag_time_max_ms));
+            let lag = span(millis(settings.broker(follower).replica_lag_time_max_ms));
             format!("Broker {follower} copies nothing; after {lag} it leaves the ISR, and acks=all waits until then.")
         }
         _ => String::new(),

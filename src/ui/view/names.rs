@@ -126,6 +126,16 @@ pub fn time(at: Micros) -> String {
     }
 }
 
+/// A span that somebody has set, which is mostly a round one: `9 s`, `2 min`, `100 ms`.
+pub fn span(micros: Micros) -> String {
+    match micros {
+        0 => "0 s".to_string(),
+        _ if micros % 60_000_000 == 0 => format!("{} min", micros / 60_000_000),
+        _ if micros % 1_000_000 == 0 => format!("{} s", micros / 1_000_000),
+        _ => time(micros),
+    }
+}
+
 fn tenths(at: Micros, unit: Micros) -> String {
     match at % unit * 10 / unit {
         0 => (at / unit).to_string(),
@@ -191,6 +201,20 @@ mod tests {
         ];
         for (at, text) in cases {
             assert_eq!(time(at), text);
+        }
+    }
+
+    #[test]
+    fn round_spans_are_said_without_a_fraction() {
+        let cases = [
+            (0, "0 s"),
+            (100_000, "100 ms"),
+            (9_000_000, "9 s"),
+            (90_000_000, "90 s"),
+            (120_000_000, "2 min"),
+        ];
+        for (micros, text) in cases {
+            assert_eq!(span(micros), text);
         }
     }
 
