@@ -336,6 +336,21 @@ impl ControllerNode {
         }
     }
 
+    /// When the latest heartbeat of a broker came that is heard all the time.
+    fn latest_beat(&self, broker: BrokerId, settings: &Settings, now: Micros) -> Micros {
+        let since = self.heard.get(&broker).copied().unwrap_or(0);
+        let every = (settings.broker(broker).broker_heartbeat_interval_ms as Micros * 1_000).max(1);
+        since + now.saturating_sub(since) / every * every
+    }
+
+    /// When a broker was heard last; nothing if it has no session.
+    pub fn last_heard(&self, broker: BrokerId, settings: &Settings, now: Micros) -> Option<Micros> {
+        Some(match self.controller.last_contact(broker)? {
+            LastContact::Continuous => self.latest_beat(broker, settings, now),
+            LastContact::At(ms) => Micros::try_from(ms).unwrap_or(0) * 1_000,
+        })
+    }
+
     /// A broker is not heard any more. Its last heartbeat came at a whole number of intervals after the one heard last.
     pub fn silence(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
         // Whoever waits to be registered asks again himself, and nobody is there to ask.
@@ -343,9 +358,7 @@ impl ControllerNode {
         if !self.silent.insert(broker) {
             return;
         }
-        let since = self.heard.get(&broker).copied().unwrap_or(0);
-        let every = (cx.settings.broker(broker).broker_heartbeat_interval_ms as Micros * 1_000).max(1);
-        let last = since + (cx.now - since) / every * every;
+        let last = self.latest_beat(broker, cx.settings, cx.now);
         self.controller.silence(broker, millis(last));
         self.arm_checks(cx);
     }

@@ -831,7 +831,7 @@ fn the_controller_believes_in_a_broker_until_its_session_ends() {
     let said = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     assert_eq!(
         known(begin),
-        ("unfenced within 2 s renewed each time up".into(), vec![])
+        ("unfenced 1.00 s ago renewed in 1.00 s up".into(), vec![])
     );
     assert_eq!(
         known(&format!("{begin}kill 2\nrun for 3s\n")),
@@ -857,7 +857,7 @@ fn the_controller_believes_in_a_broker_until_its_session_ends() {
     let session = Session::resumed(&format!("{begin}kill 2\nrun for 1s\n"), 9_999).expect("it plays");
     let heartbeats = controller::heartbeats(&session.look());
     let labels: Vec<&str> = heartbeats.iter().map(|flight| &*flight.label).collect();
-    assert_eq!(labels, ["heartbeat", "silent 2.00 s", "heartbeat"]);
+    assert_eq!(labels, ["heard 0 µs", "silent 2.00 s", "heard 0 µs"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The controller as data: what it knows of each broker and when it heard of it, and where that is not what is.
 //!
 //! Heartbeats that change nothing are computed by the engine and never in flight as messages; they are shown on request,
-//! by how often they come or for how long none has come. Deliberately absent: the quorum inside, which the engine has as one node.
+//! by when the latest of each broker came. Deliberately absent: the quorum inside, which the engine has as one node.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::cluster::controller::LastContact;
 use crate::cluster::settings::Micros;
 use crate::cluster::{BrokerId, Node, TopicPartition};
 use crate::ui::view::look::{Ending, Look};
-use crate::ui::view::names::{brokers, span, time};
+use crate::ui::view::names::{brokers, time};
 use crate::ui::view::panels::{Chip, Tone};
 use crate::ui::view::rows::health;
 use crate::ui::view::stage::{Cargo, Flight, Health, Leg, Row};
@@ -158,21 +158,11 @@ fn remaining(look: &Look<'_>, id: BrokerId) -> Option<Micros> {
     }
 }
 
-/// When a broker was heard last, if it is not heard all the time.
-fn silent_for(look: &Look<'_>, id: BrokerId) -> Option<Micros> {
-    match look.world.controller().state().last_contact(id)? {
-        LastContact::Continuous => None,
-        LastContact::At(ms) => Some(
-            look.world
-                .now()
-                .saturating_sub(Micros::try_from(ms).unwrap_or(0) * 1_000),
-        ),
-    }
-}
-
-fn every(look: &Look<'_>, id: BrokerId) -> String {
-    let ms = look.world.settings().broker(id).broker_heartbeat_interval_ms;
-    span(ms.unsigned_abs() * 1_000)
+/// For how long a broker has not been heard; nothing if it has no session.
+fn heard(look: &Look<'_>, id: BrokerId) -> Option<Micros> {
+    let now = look.world.now();
+    let at = look.world.controller().last_heard(id, look.world.settings(), now)?;
+    Some(now.saturating_sub(at))
 }
 
 fn broker(look: &Look<'_>, id: BrokerId) -> BrokerLine {
@@ -189,18 +179,25 @@ fn broker(look: &Look<'_>, id: BrokerId) -> BrokerLine {
         Truth::Unheard => Chip::new(Tone::Bad, "up, cut off"),
         Truth::Ends(how) => Chip::new(Tone::Bad, how),
     };
-    let state = look.world.controller().state();
-    let (heard, session) = match (state.last_contact(id), silent_for(look, id), remaining(look, id)) {
-        (None, ..) => ("–".to_string(), "none".to_string()),
-        (_, Some(silent), Some(0)) => (format!("{} ago", time(silent)), "over, not found yet".to_string()),
-        (_, Some(silent), Some(left)) => (format!("{} ago", time(silent)), format!("ends in {}", time(left))),
-        _ => (format!("within {}", every(look, id)), "renewed each time".to_string()),
+    let every = look
+        .world
+        .settings()
+        .broker(id)
+        .broker_heartbeat_interval_ms
+        .unsigned_abs()
+        * 1_000;
+    let heard = heard(look, id);
+    let session = match (remaining(look, id), heard) {
+        (_, None) => "none".to_string(),
+        (None, Some(ago)) => format!("renewed in {}", time(every.saturating_sub(ago))),
+        (Some(0), _) => "over, not found yet".to_string(),
+        (Some(left), _) => format!("ends in {}", time(left)),
     };
     BrokerLine {
         id: id.0,
         standing,
         epoch: registered.map_or("–".into(), |known| known.epoch.to_string().into()),
-        heard: heard.into(),
+        heard: heard.map_or("–".into(), |ago| format!("{} ago", time(ago)).into()),
         session: session.into(),
         truth,
         is_mistaken: mistake(look, id).is_some(),
@@ -220,25 +217,22 @@ fn partition(look: &Look<'_>, at: TopicPartition) -> Option<PartitionLine> {
     })
 }
 
-/// The heartbeats of each broker, as a message on its way to the controller.
+/// The latest heartbeat of each broker, as a message on its way to the controller.
 pub fn heartbeats(look: &Look<'_>) -> Vec<Flight> {
     if !look.world.controller().is_up() {
         return Vec::new();
     }
     let flight = |id: BrokerId| {
-        look.world.controller().state().last_contact(id)?;
-        let silent = silent_for(look, id);
+        let ago = heard(look, id)?;
+        let silent = remaining(look, id).is_some();
         Some(Flight {
             key: format!("heartbeat-{id}").into(),
             from: Row::Broker(id.0),
             to: Row::Controller,
-            label: match silent {
-                Some(silent) => format!("silent {}", time(silent)).into(),
-                None => "heartbeat".into(),
-            },
+            label: format!("{} {}", if silent { "silent" } else { "heard" }, time(ago)).into(),
             more: 0,
             cargo: Cargo::Talk,
-            leg: if silent.is_some() { Leg::Lost } else { Leg::OnTheWay },
+            leg: if silent { Leg::Lost } else { Leg::OnTheWay },
         })
     };
     look.world.broker_ids().filter_map(flight).collect()
