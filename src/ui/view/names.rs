@@ -130,8 +130,8 @@ pub fn time(at: Micros) -> String {
 pub fn span(micros: Micros) -> String {
     match micros {
         0 => "0 s".to_string(),
-        _ if micros % 60_000_000 == 0 => format!("{} min", micros / 60_000_000),
-        _ if micros % 1_000_000 == 0 => format!("{} s", micros / 1_000_000),
+        _ if micros.is_multiple_of(60_000_000) => format!("{} min", micros / 60_000_000),
+        _ if micros.is_multiple_of(1_000_000) => format!("{} s", micros / 1_000_000),
         _ => time(micros),
     }
 }
