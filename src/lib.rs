@@ -11,6 +11,7 @@ pub mod history;
 pub mod inspect;
 pub mod ledger;
 pub mod lesson;
+pub(crate) mod linked;
 pub mod log;
 pub mod scenario;
 #[cfg(not(target_arch = "wasm32"))]

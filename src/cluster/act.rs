@@ -10,6 +10,7 @@ use crate::cluster::fault;
 use crate::cluster::group::OFFSETS_TOPIC;
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicId, TopicPartition};
 use crate::cluster::input::{ConfigTarget, Destination, Input, Refused, ResetTo, Send};
+use crate::cluster::later;
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::{Endpoint, Micros, Settings, Topic};
@@ -22,7 +23,7 @@ use crate::log::Errors;
 
 type Done = Result<(), Refused>;
 
-/// Performs an act.
+/// Performs an act. What the landing does is here, everything else in [`perform_any`], which is linked later.
 pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
     match act {
         Input::CreateTopic {
@@ -41,6 +42,19 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             });
             Ok(())
         }
+        Input::SetLink(a, b, latency) => set_link(doing, a, b, latency),
+        Input::Send(client, send) => hand_over(doing, client, &send),
+        Input::Kill(broker) => fault::kill(doing, broker),
+        act => match later::get() {
+            Some(later) => (later.perform)(doing, act),
+            None => Err(Refused::missing()),
+        },
+    }
+}
+
+/// Performs any other act.
+pub(crate) fn perform_any(doing: &mut Doing<'_>, act: Input) -> Done {
+    match act {
         Input::AddConsumer {
             name,
             config,
@@ -59,7 +73,6 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
             Ok(())
         }
         Input::Configure(target, configs) => configure(doing, target, &configs),
-        Input::SetLink(a, b, latency) => set_link(doing, a, b, latency),
         Input::SetDisk {
             broker,
             write,
@@ -100,7 +113,6 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
         Input::Clean(Some((tp, broker))) => on_replica(doing, tp, broker, |broker, cx| broker.clean(Some(tp), cx)),
         Input::Flush(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.flush(tp, cx)),
         Input::Roll(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.roll(tp, cx)),
-        Input::Send(client, send) => hand_over(doing, client, &send),
         Input::Request(client, broker, message) => request(doing, client, broker, *message),
         Input::Poll(client, max) => with_consumer(doing, client, |consumer, cx| consumer.poll(max, cx)),
         Input::Seek(client, tp, to) => {

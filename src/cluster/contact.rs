@@ -11,6 +11,7 @@ use crate::cluster::client::Client;
 use crate::cluster::group::Contact;
 use crate::cluster::group::protocol::MemberId;
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
+use crate::cluster::later;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::cluster::step::Doing;
@@ -21,6 +22,13 @@ pub(crate) fn settle(doing: &mut Doing<'_>) {
     if doing.world.settings().groups.is_empty() {
         return;
     }
+    if let Some(later) = later::get() {
+        (later.keep_contact)(doing);
+    }
+}
+
+/// Looks at every group of a world that has some.
+pub(crate) fn keep(doing: &mut Doing<'_>) {
     create_offsets_topic(doing);
     for (broker, tp, group, member) in fallen_silent(doing.world) {
         doing.with_broker(broker, |broker, cx| broker.silence_member(tp, group, &member, cx));

@@ -16,14 +16,16 @@ use crate::cluster::world::World;
 
 type Done = Result<(), Refused>;
 
-/// Performs a fault or a healing.
+/// A broker's process is killed.
+pub(crate) fn kill(doing: &mut Doing<'_>, id: BrokerId) -> Done {
+    running(doing.world, id)?;
+    doing.with_broker(id, |broker, cx| broker.kill(cx));
+    Ok(())
+}
+
+/// Performs another fault or a healing.
 pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
     match fault {
-        Input::Kill(id) => {
-            running(doing.world, id)?;
-            doing.with_broker(id, |broker, cx| broker.kill(cx));
-            Ok(())
-        }
         Input::PowerOff(id, keep) => {
             broker_exists(doing.world, id)?;
             let ran = doing.world.broker(id).is_some_and(|b| b.is_running());

@@ -314,6 +314,12 @@ impl Refused {
             remedy: remedy.into(),
         }
     }
+
+    /// A part of the program would have to be there first.
+    pub(crate) fn missing() -> Refused {
+        let (reason, remedy) = crate::linked::MISSING;
+        Refused::new(reason, remedy)
+    }
 }
 
 impl std::fmt::Display for Refused {

@@ -22,6 +22,7 @@ pub mod ids;
 pub mod image;
 pub mod input;
 pub mod invariants;
+pub(crate) mod later;
 pub mod message;
 pub mod network;
 pub mod partitioner;

@@ -7,6 +7,7 @@
 
 pub mod ast;
 mod fault;
+pub(crate) mod later;
 pub mod look;
 mod names;
 mod parse;

@@ -7,6 +7,7 @@
 //! Deliberately absent: performing inputs, and printing.
 
 use super::ast::{Condition, Line, Script, Statement};
+use super::later;
 use super::look::{self, Verdict};
 use super::translate::{self, micros};
 use crate::cluster::actor::Timer;
@@ -38,7 +39,7 @@ const STEPS_AT_ONE_TIME: u32 = 1_000_000;
 
 /// How far a statement has got.
 #[derive(Clone, Debug)]
-enum Progress {
+pub(super) enum Progress {
     /// It has not begun.
     Fresh,
     /// These inputs are left of it.
@@ -155,7 +156,7 @@ impl Player {
 
     /// Why a run does not go on in which steps follow one another for ever and time does not pass.
     fn stands_still(&mut self, input: &Input, now: Micros) -> Option<Refused> {
-        if *input != Input::Next {
+        if !matches!(input, Input::Next) {
             return None;
         }
         let (at, steps) = self.instant;
@@ -176,7 +177,8 @@ impl Player {
     /// The next move of a statement; nothing once it is done.
     fn advance(&mut self, statement: &Statement, world: &World, ledger: &Ledger) -> Result<Option<Move>, Stop> {
         if let Statement::Expect(expectation) = statement {
-            return Ok(Some(Move::Judged(look::judge(expectation, world, ledger))));
+            let later = later::get().ok_or_else(missing)?;
+            return Ok(Some(Move::Judged((later.judge)(expectation, world, ledger))));
         }
         if let Progress::Fresh = self.progress {
             self.progress = begin(statement, world).map_err(Stop::Refused)?;
@@ -190,16 +192,24 @@ impl Player {
                 Some(Input::Next)
             }
             Progress::RunningTo(target) => towards(*target, world),
-            Progress::RunningUntil(bound) => return until(statement, *bound, world, ledger),
+            Progress::RunningUntil(bound) => {
+                let later = later::get().ok_or_else(missing)?;
+                return (later.until)(statement, *bound, world, ledger);
+            }
         };
         Ok(input.map(Move::Input))
     }
 }
 
 /// A move of a statement.
-enum Move {
+pub(super) enum Move {
     Input(Input),
     Judged(Verdict),
+}
+
+/// The statement cannot be played yet.
+fn missing() -> Stop {
+    Stop::Refused(Refused::missing())
 }
 
 /// How a statement begins.
@@ -207,6 +217,22 @@ fn begin(statement: &Statement, world: &World) -> Result<Progress, Refused> {
     Ok(match statement {
         Statement::Step(count) => Progress::Stepping(count.unwrap_or(1)),
         Statement::RunFor(duration) => Progress::RunningTo(world.now().saturating_add(micros(*duration))),
+        Statement::RunTo(_) | Statement::RunUntil { .. } | Statement::Deliver { .. } | Statement::Fire { .. } => {
+            (later::get().ok_or_else(Refused::missing)?.begin)(statement, world)?
+        }
+        other => {
+            let inputs = translate::inputs(other, world)?;
+            if inputs.len() > 1 {
+                try_all(&inputs, world)?;
+            }
+            acting(inputs)
+        }
+    })
+}
+
+/// How a statement begins that the landing does without.
+pub(super) fn begin_any(statement: &Statement, world: &World) -> Result<Progress, Refused> {
+    Ok(match statement {
         Statement::RunTo(time) if micros(*time) < world.now() => {
             let now = super::ast::Micros(i64::try_from(world.now()).unwrap_or(i64::MAX));
             return Err(Refused::new(
@@ -238,13 +264,7 @@ fn begin(statement: &Statement, world: &World) -> Result<Progress, Refused> {
             };
             acting(vec![Input::Run(firing(node, fits, world)?)])
         }
-        other => {
-            let inputs = translate::inputs(other, world)?;
-            if inputs.len() > 1 {
-                try_all(&inputs, world)?;
-            }
-            acting(inputs)
-        }
+        _ => acting(Vec::new()),
     })
 }
 
@@ -269,7 +289,13 @@ fn towards(target: Micros, world: &World) -> Option<Input> {
     }
 }
 
-fn until(statement: &Statement, bound: Micros, world: &World, ledger: &Ledger) -> Result<Option<Move>, Stop> {
+/// The next move of `run until`.
+pub(super) fn until(
+    statement: &Statement,
+    bound: Micros,
+    world: &World,
+    ledger: &Ledger,
+) -> Result<Option<Move>, Stop> {
     let Statement::RunUntil { condition, within } = statement else {
         return Ok(None);
     };

@@ -8,6 +8,7 @@ use super::ast::{
     Layout, Micros, Node, Nodes, Outcome, Partition, PartitionFact, Polling, Process, RecordName, Replica, Replicas,
     ResetTo, Script, SeekTo, Sending, Sense, Setting, Statement, Subject, Value, WriteBack,
 };
+use super::later;
 use crate::config::print_duration;
 use std::fmt::{self, Display, Formatter};
 
@@ -115,51 +116,63 @@ impl Display for Script {
 
 impl Display for Statement {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if let Statement::Act(act) = self {
-            return act.fmt(f);
-        }
         f.write_str(verb(self))?;
         match self {
-            Statement::Highwater => f.write_str(" 1"),
-            Statement::Seed(seed) => write!(f, " {seed}"),
-            Statement::Clock(clock) => write!(f, " {clock}"),
-            Statement::Feature(version) => write!(f, " eligible.leader.replicas.version={version}"),
-            Statement::Rules(rules) => write!(f, " replication={rules}"),
             Statement::Brokers { count, configs } => write!(f, " {count}{}", Configs(configs)),
-            Statement::Broker { brokers, configs } => write!(f, " {brokers}{}", Configs(configs)),
             Statement::Topic { name, layout, configs } => {
                 write!(f, " {name}{layout}{}", Configs(configs))
             }
             Statement::Producer { name, configs } => write!(f, " {name}{}", Configs(configs)),
-            Statement::Consumer { .. } => self.consumer(f),
-            Statement::Set { target, configs } => write!(f, " {target}{}", Configs(configs)),
             Statement::SetLink { a, b, latency } => write!(f, " link {a}-{b} latency={latency}"),
-            Statement::SetDisk {
-                brokers,
-                write,
-                fsync,
-                writeback,
-            } => {
-                write!(f, " disk {brokers}")?;
-                optional(f, "write", write.as_ref())?;
-                optional(f, "fsync", fsync.as_ref())?;
-                optional(f, "writeback", writeback.as_ref())
-            }
             Statement::Step(count) => count.map_or(Ok(()), |count| write!(f, " {count}")),
-            Statement::Deliver { kind, from, to } => write!(f, " {kind} from {from} to {to}"),
-            Statement::Fire { timer, node, partition } => {
-                write!(f, " {timer} at {node}")?;
-                then(f, partition.as_ref())
-            }
             Statement::RunFor(duration) => write!(f, " for {duration}"),
-            Statement::RunTo(time) => write!(f, " to {time}"),
-            Statement::RunUntil { condition, within } => {
-                write!(f, " until {condition}")?;
-                within.map_or(Ok(()), |within| write!(f, " within {within}"))
-            }
-            Statement::Expect(expectation) => write!(f, " {expectation}"),
-            Statement::Act(_) => Ok(()),
+            Statement::Act(Act::Send(send)) => send.fmt(f),
+            Statement::Act(Act::Kill(process)) => write!(f, " {process}"),
+            other => later::get().map_or(Ok(()), |later| (later.print)(other, f)),
         }
+    }
+}
+
+/// What stands behind the verb of a statement that the landing does without.
+pub(super) fn rest_of_any(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
+    match statement {
+        Statement::Highwater => f.write_str(" 1"),
+        Statement::Seed(seed) => write!(f, " {seed}"),
+        Statement::Clock(clock) => write!(f, " {clock}"),
+        Statement::Feature(version) => write!(f, " eligible.leader.replicas.version={version}"),
+        Statement::Rules(rules) => write!(f, " replication={rules}"),
+        Statement::Broker { brokers, configs } => write!(f, " {brokers}{}", Configs(configs)),
+        Statement::Consumer { .. } => statement.consumer(f),
+        Statement::Set { target, configs } => write!(f, " {target}{}", Configs(configs)),
+        Statement::SetDisk {
+            brokers,
+            write,
+            fsync,
+            writeback,
+        } => {
+            write!(f, " disk {brokers}")?;
+            optional(f, "write", write.as_ref())?;
+            optional(f, "fsync", fsync.as_ref())?;
+            optional(f, "writeback", writeback.as_ref())
+        }
+        Statement::Deliver { kind, from, to } => write!(f, " {kind} from {from} to {to}"),
+        Statement::Fire { timer, node, partition } => {
+            write!(f, " {timer} at {node}")?;
+            then(f, partition.as_ref())
+        }
+        Statement::RunTo(time) => write!(f, " to {time}"),
+        Statement::RunUntil { condition, within } => {
+            write!(f, " until {condition}")?;
+            within.map_or(Ok(()), |within| write!(f, " within {within}"))
+        }
+        Statement::Expect(expectation) => write!(f, " {expectation}"),
+        Statement::Act(act) => act.rest(f),
+        Statement::Brokers { .. }
+        | Statement::Topic { .. }
+        | Statement::Producer { .. }
+        | Statement::SetLink { .. }
+        | Statement::Step(_)
+        | Statement::RunFor(_) => Ok(()),
     }
 }
 
@@ -372,11 +385,10 @@ impl Display for Process {
     }
 }
 
-impl Display for Act {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(act_verb(self))?;
+impl Act {
+    /// What stands behind its verb.
+    fn rest(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Act::Send(send) => send.fmt(f),
             Act::Poll { consumer, max } => {
                 write!(f, " {consumer}")?;
                 optional(f, "max", max.as_ref())
@@ -408,13 +420,10 @@ impl Display for Act {
             _ => self.fate(f),
         }
     }
-}
 
-impl Act {
     /// The rest of the line for what fate does.
     fn fate(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Act::Kill(process) => write!(f, " {process}"),
             Act::Start {
                 process,
                 directory: Directory::Early,

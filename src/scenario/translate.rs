@@ -7,6 +7,7 @@ use super::ast::{
     Act, Brokers, Configured, Data, Destination, Direction, Directory, DropKind, Election, Keep, Layout, Node, Nodes,
     Partition, Polling, Process, Replicas, ResetTo, SeekTo, Sending, Setting, Statement, WriteBack,
 };
+use super::later;
 use crate::cluster::event::BrokerState;
 use crate::cluster::ids::{self, BrokerId, ClientId, TopicId, TopicPartition};
 use crate::cluster::input::{self, ConfigTarget, ElectionType, Input, Polls, ReportDirectory, Template};
@@ -23,10 +24,6 @@ use crate::log::Header;
 pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refused> {
     let one = |input| Ok(vec![input]);
     match statement {
-        Statement::Broker { brokers, .. } => Err(Refused::new(
-            format!("something has happened to broker {brokers} already"),
-            "move the line up behind 'brokers', or use 'set broker'",
-        )),
         Statement::Topic { name, layout, configs } => one(Input::CreateTopic {
             name: name.as_str().into(),
             assignment: assignment(layout, world)?,
@@ -37,6 +34,34 @@ pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refuse
             config.set_all(borrowed(configs)).map_err(wrong_config)?;
             one(Input::AddProducer(name.as_str().into(), Box::new(config)))
         }
+        Statement::SetLink { a, b, latency } => {
+            two_nodes(a, b)?;
+            one(Input::SetLink(
+                endpoint(a, world)?,
+                endpoint(b, world)?,
+                micros(*latency),
+            ))
+        }
+        Statement::Act(Act::Send(send)) => one(Input::Send(
+            client(&send.producer, world)?,
+            Box::new(sending(send, world)?),
+        )),
+        Statement::Act(Act::Kill(Process::Brokers(brokers))) => each_that(brokers, world, runs, Input::Kill),
+        other => match later::get() {
+            Some(later) => (later.inputs)(other, world),
+            None => Err(Refused::missing()),
+        },
+    }
+}
+
+/// As [`inputs`], for the statements that the landing does without.
+pub(super) fn inputs_of_any(statement: &Statement, world: &World) -> Result<Vec<Input>, Refused> {
+    let one = |input| Ok(vec![input]);
+    match statement {
+        Statement::Broker { brokers, .. } => Err(Refused::new(
+            format!("something has happened to broker {brokers} already"),
+            "move the line up behind 'brokers', or use 'set broker'",
+        )),
         Statement::Consumer {
             name,
             group,
@@ -62,14 +87,6 @@ pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refuse
             })
         }
         Statement::Set { target, configs } => set(target, configs, world),
-        Statement::SetLink { a, b, latency } => {
-            two_nodes(a, b)?;
-            one(Input::SetLink(
-                endpoint(a, world)?,
-                endpoint(b, world)?,
-                micros(*latency),
-            ))
-        }
         Statement::SetDisk {
             brokers,
             write,
@@ -217,10 +234,6 @@ fn each_or_all(
 fn clients_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
     let one = |input| Ok(vec![input]);
     match act {
-        Act::Send(send) => one(Input::Send(
-            client(&send.producer, world)?,
-            Box::new(sending(send, world)?),
-        )),
         Act::Poll { consumer, max } => {
             let max = max.map(|max| u32::try_from(max).unwrap_or(u32::MAX));
             one(Input::Poll(client(consumer, world)?, max))
@@ -295,7 +308,6 @@ fn fates_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
     match act {
         Act::Kill(Process::Controller) => one(Input::KillController),
         Act::Kill(Process::Client(name)) => one(Input::KillClient(client(name, world)?)),
-        Act::Kill(Process::Brokers(brokers)) => each_that(brokers, world, runs, Input::Kill),
         Act::Start {
             process: Process::Controller,
             ..
@@ -375,7 +387,10 @@ fn network_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
                 next: next.map_or(1, |next| u32::try_from(next).unwrap_or(u32::MAX)),
             })
         }
-        other => Err(Refused::new(format!("'{other}' cannot be performed"), "leave it out")),
+        other => {
+            let line = Statement::Act(other.clone());
+            Err(Refused::new(format!("'{line}' cannot be performed"), "leave it out"))
+        }
     }
 }
 

@@ -13,7 +13,7 @@ pub mod views;
 
 use std::rc::Rc;
 
-use crate::cluster::BrokerId;
+use crate::cluster::{self, BrokerId};
 use crate::lesson::{Block, Fault as LessonFault, markdown};
 use crate::scenario::ast::{Script, Statement};
 use crate::scenario::{self, Fault, Names};
@@ -57,6 +57,8 @@ pub struct Later {
     pub perform_on_stores: fn(&mut Page, Act),
     /// One step of the page stores.
     pub step_stores: fn(&mut Page),
+    /// Links what the rooms below do without until then.
+    pub link: fn(),
     /// What is drawn besides the landing.
     #[cfg(target_arch = "wasm32")]
     pub views: views::Views,
@@ -77,6 +79,10 @@ static ALL: Later = Later {
     retrace: Reading::retrace,
     perform_on_stores: Page::perform_on_stores,
     step_stores: Page::step_stores,
+    link: || {
+        cluster::later::link();
+        scenario::later::link();
+    },
     #[cfg(target_arch = "wasm32")]
     views: views::ALL,
 };
@@ -134,6 +140,7 @@ mod split {
     /// That it did not come.
     pub async fn load() -> Result<(), String> {
         let table = table().await.map_err(|_| browser::not_come())?;
+        (table.link)();
         HERE.set(Some(table));
         Ok(())
     }

@@ -10,6 +10,7 @@
 use crate::cluster::actor::{Cx, TimerKind};
 use crate::cluster::event::What;
 use crate::cluster::ids::TopicPartition;
+use crate::cluster::later;
 use crate::cluster::rules::Rule;
 use crate::config::BrokerConfig;
 use crate::log::{Cleanable, CleanerConfig, Encoder, Log, RemovedRecord};
@@ -78,8 +79,21 @@ impl Replica {
 }
 
 impl Process {
+    /// Whether there is a log for the cleaner at all.
+    fn has_compacted(&self) -> bool {
+        let mut replicas = self.replicas.values();
+        replicas.any(|replica| replica.config.cleanup_policy.compact)
+    }
+
+    /// The cleaner looks for work.
+    pub(super) fn clean_what_is_due(&mut self, cx: &mut Cx<'_>) {
+        if let Some(later) = later::get().filter(|_| self.has_compacted()) {
+            (later.clean)(self, cx);
+        }
+    }
+
     /// The cleaner looks for work, and goes on until there is none.
-    pub(super) fn run_cleaner(&mut self, cx: &mut Cx<'_>) {
+    pub(in crate::cluster) fn run_cleaner(&mut self, cx: &mut Cx<'_>) {
         if !runs(cx.settings.broker(self.id)) {
             return;
         }
@@ -184,7 +198,8 @@ impl Process {
     pub(super) fn arm_cleaner(&mut self, cx: &mut Cx<'_>) {
         let config = cx.settings.broker(self.id);
         let (clock, interval) = (cx.settings.clock_ms, millis(config.log_cleaner_backoff_ms));
-        let due_ms = runs(config).then(|| self.next_cleaning()).flatten();
+        let cleans = later::get().filter(|_| runs(config) && self.has_compacted());
+        let due_ms = cleans.and_then(|later| (later.next_cleaning)(self));
         let due = due_ms.map(|ms| {
             let not_before = virtual_time(ms, clock).saturating_sub(1);
             Process::next_tick(self.started, interval, not_before.max(cx.now))
@@ -193,7 +208,7 @@ impl Process {
     }
 
     /// From when on there is something to clean, or a compacted log has segments to delete.
-    fn next_cleaning(&mut self) -> Option<i64> {
+    pub(in crate::cluster) fn next_cleaning(&mut self) -> Option<i64> {
         let mut first: Option<i64> = None;
         for (tp, replica) in &self.replicas {
             if !replica.config.cleanup_policy.compact {

@@ -15,6 +15,7 @@ use crate::cluster::group::protocol::{GroupRequest, MemberId, Standing};
 use crate::cluster::group::{Deadlines, Out, Shard, Then, Write, partition_for};
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::image::Image;
+use crate::cluster::later;
 use crate::cluster::message::{Acks, Correlation, Message};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::{Micros, Settings};
@@ -22,16 +23,56 @@ use crate::cluster::tracked::Tracked;
 use crate::log::{Batch, Errors, Origin, Record, TransactionVersion};
 
 use super::channel::PartState;
+use super::held::Coordinator;
 use super::process::Process;
 
+/// What a broker does for groups, as it is linked later (`cluster::later`).
+pub(crate) struct Coordination {
+    /// Says who coordinates a group.
+    pub(super) find: fn(&mut Process, &mut Cx<'_>, ClientId, Correlation, GroupId),
+    /// Serves a request about a group.
+    pub(super) serve: fn(&mut Process, &mut Cx<'_>, ClientId, Correlation, GroupRequest),
+    /// The high watermark of a partition has moved.
+    pub(super) replicated: fn(&mut Process, &mut Cx<'_>, TopicPartition),
+    /// The broker leads a partition.
+    pub(super) lead: fn(&mut Process, &mut Cx<'_>, TopicPartition),
+    /// The broker leads a partition no longer.
+    pub(super) resign: fn(&mut Process, &mut Cx<'_>, TopicPartition),
+    /// Topics may be gone that were there in this image.
+    pub(super) forget_topics: fn(&mut Process, &mut Cx<'_>, &Image),
+    /// A timer of a coordinator has fired.
+    pub(super) fired: fn(&mut Process, &mut Cx<'_>, TopicPartition, TimerKind),
+    /// Arms what is due next.
+    pub(super) arm: fn(&mut Process, &mut Cx<'_>),
+}
+
+/// All of it.
+pub(crate) const COORDINATION: Coordination = Coordination {
+    find: Process::serve_find_coordinator,
+    serve: Process::serve_group,
+    replicated: Process::on_replicated,
+    lead: Process::coordinate,
+    resign: Process::resign,
+    forget_topics: Process::forget_topics,
+    fired: Process::on_group_timer,
+    arm: Process::arm_coordinators,
+};
+
 impl Process {
+    /// Does something for groups. Where that is not linked, no world has any.
+    pub(super) fn for_groups(&mut self, act: impl FnOnce(&Coordination, &mut Process)) {
+        if let Some(later) = later::get() {
+            act(&later.groups, self);
+        }
+    }
+
     /// The partition of `__consumer_offsets` that a group belongs to, as this broker knows the topic.
     pub(super) fn partition_of(&self, group: GroupId, settings: &Settings) -> Option<TopicPartition> {
         offsets_partition(&self.image, group, settings)
     }
 
     /// Says who coordinates a group.
-    pub(super) fn serve_find_coordinator(&mut self, cx: &mut Cx<'_>, from: ClientId, id: Correlation, group: GroupId) {
+    fn serve_find_coordinator(&mut self, cx: &mut Cx<'_>, from: ClientId, id: Correlation, group: GroupId) {
         let alive = |id: &BrokerId| self.image.brokers.get(id).is_some_and(|broker| !broker.fenced);
         let partition = self.partition_of(group, cx.settings);
         let leader = partition.and_then(|tp| self.image.leader(tp)).filter(alive);
@@ -41,7 +82,7 @@ impl Process {
     }
 
     /// Serves a request about a group.
-    pub(super) fn serve_group(&mut self, cx: &mut Cx<'_>, from: ClientId, id: Correlation, request: GroupRequest) {
+    fn serve_group(&mut self, cx: &mut Cx<'_>, from: ClientId, id: Correlation, request: GroupRequest) {
         let led = self
             .partition_of(request.group(), cx.settings)
             .filter(|tp| self.leading(*tp).is_some());
@@ -52,7 +93,7 @@ impl Process {
         };
         self.coordinators
             .entry(tp)
-            .or_insert_with(|| Tracked::new(Shard::new(cx.now)));
+            .or_insert_with(|| Tracked::new(Coordinator::new(Shard::new(cx.now))));
         self.with_shard(cx, tp, |shard, out, cx| shard.serve(from, id, request, out, cx));
     }
 
@@ -98,7 +139,7 @@ impl Process {
     }
 
     /// The high watermark of a partition has moved.
-    pub(super) fn on_replicated(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
+    fn on_replicated(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
         if self.coordinators.contains_key(&tp) {
             let watermark = self.replica(tp).map_or(0, |replica| replica.log.high_watermark());
             self.with_shard(cx, tp, |shard, out, cx| shard.replicated(watermark, out, cx));
@@ -106,7 +147,7 @@ impl Process {
     }
 
     /// This broker leads a partition: if groups belong to it, they are read, unless they are known.
-    pub(super) fn coordinate(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
+    fn coordinate(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
         if cx.settings.offsets_topic != Some(tp.topic) || self.coordinators.contains_key(&tp) {
             return;
         }
@@ -121,7 +162,7 @@ impl Process {
         let batches = placed.map(|placed| &placed.batch);
         let shard = Shard::load(batches, log.log_start_offset(), log.high_watermark(), cx);
         let (broker, groups) = (self.id, shard.groups().count() as u32);
-        self.coordinators.insert(tp, Tracked::new(shard));
+        self.coordinators.insert(tp, Tracked::new(Coordinator::new(shard)));
         cx.say(Rule::GroupCoordinator, || What::GroupsLoaded {
             broker,
             partition: tp,
@@ -130,7 +171,7 @@ impl Process {
     }
 
     /// This broker leads a partition no longer.
-    pub(super) fn resign(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
+    fn resign(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
         if self.with_shard(cx, tp, |shard, out, _| shard.resign(out)).is_some()
             && let Some(shard) = self.coordinators.remove(&tp)
         {
@@ -160,7 +201,7 @@ impl Process {
         };
         self.coordinators
             .entry(tp)
-            .or_insert_with(|| Tracked::new(Shard::new(cx.now)));
+            .or_insert_with(|| Tracked::new(Coordinator::new(Shard::new(cx.now))));
         let standing = Standing {
             group,
             member: MemberId::default(),
@@ -179,7 +220,7 @@ impl Process {
     }
 
     /// Commits in topics that exist no longer go with them.
-    pub(super) fn forget_topics(&mut self, cx: &mut Cx<'_>, before: &Image) {
+    fn forget_topics(&mut self, cx: &mut Cx<'_>, before: &Image) {
         if self.coordinators.is_empty() {
             return;
         }
@@ -196,7 +237,7 @@ impl Process {
     }
 
     /// A timer of a coordinator has fired.
-    pub(super) fn on_group_timer(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, kind: TimerKind) {
+    fn on_group_timer(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, kind: TimerKind) {
         self.with_shard(cx, tp, |shard, out, cx| {
             match kind {
                 TimerKind::Session => {
@@ -220,7 +261,7 @@ impl Process {
     }
 
     /// Arms what is due next for each partition that groups belong to.
-    pub(super) fn arm_coordinators(&mut self, cx: &mut Cx<'_>) {
+    fn arm_coordinators(&mut self, cx: &mut Cx<'_>) {
         for (&tp, shard) in &mut self.coordinators {
             let wanted = shard.deadlines(cx);
             if wanted != shard.armed {

@@ -54,7 +54,7 @@ impl Process {
         for tp in gone {
             self.remove_replica(cx, tp);
         }
-        self.forget_topics(cx, before);
+        self.for_groups(|groups, process| (groups.forget_topics)(process, cx, before));
         let is_new = |tp: &TopicPartition, partition: &Arc<PartitionImage>| {
             before
                 .partitions
@@ -126,7 +126,7 @@ impl Process {
         }
         self.stop_fetching(tp);
         self.touch(tp, Touch::Leadership);
-        self.coordinate(cx, tp);
+        self.for_groups(|groups, process| (groups.lead)(process, cx, tp));
         self.raise_high_watermark_by_news(cx, tp);
     }
 
@@ -138,7 +138,7 @@ impl Process {
         let known = replica.role.clone();
         let new_epoch = replica.follow(partition);
         let start = replica.log.log_start_offset();
-        self.resign(cx, tp);
+        self.for_groups(|groups, process| (groups.resign)(process, cx, tp));
         let (leader, epoch) = (partition.leader, partition.leader_epoch);
         if new_epoch {
             cx.say(Rule::BecomeFollower, || What::BecameFollower {
@@ -184,7 +184,7 @@ impl Process {
 
     /// The partition does not exist any more, or not on this broker.
     fn remove_replica(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
-        self.resign(cx, tp);
+        self.for_groups(|groups, process| (groups.resign)(process, cx, tp));
         self.replicas.remove(&tp);
         self.stop_fetching(tp);
         self.touch(tp, Touch::Leadership);

@@ -17,6 +17,7 @@ mod encode;
 mod fetch;
 mod fetcher;
 mod follower;
+mod held;
 mod host;
 mod isr;
 mod lifecycle;
@@ -51,6 +52,8 @@ use crate::cluster::tracked::Tracked;
 use crate::log::{Errors, LoadArgs, Log, Shutdown};
 
 pub(in crate::cluster) use coordinator::offsets_partition;
+pub(crate) use coordinator::{COORDINATION, Coordination};
+pub use held::Coordinator;
 pub use host::{Checkpoints, Folder, Host};
 pub use process::{Phase, Process};
 pub use remote::Remote;
@@ -180,9 +183,11 @@ impl Broker {
                 process.on_alter_response(cx, id, answer)
             }
             (Node::Client(client), Message::FindCoordinator(id, group)) => {
-                process.serve_find_coordinator(cx, client, id, group);
+                process.for_groups(|groups, process| (groups.find)(process, cx, client, id, group));
             }
-            (Node::Client(client), Message::Group(id, request)) => process.serve_group(cx, client, id, *request),
+            (Node::Client(client), Message::Group(id, request)) => {
+                process.for_groups(|groups, process| (groups.serve)(process, cx, client, id, *request));
+            }
             (_, request) => process.on_request(cx, from, request),
         });
     }
@@ -195,7 +200,9 @@ impl Broker {
                 (TimerKind::Lag, ..) => process.shrink_isrs(cx),
                 (TimerKind::FetchWait, Some(peer), _) => process.on_fetch_wait(cx, peer),
                 // Only a coordinator's write has both.
-                (TimerKind::Request, Some(_), Some(tp)) => process.on_group_timer(cx, tp, timer.kind),
+                (TimerKind::Request, Some(_), Some(tp)) => {
+                    process.for_groups(|groups, process| (groups.fired)(process, cx, tp, timer.kind));
+                }
                 (TimerKind::Request, Some(Node::Broker(leader)), _) => process.fail_fetch(cx, leader),
                 (TimerKind::Request, Some(Node::Controller), _) => process.time_out_controller(cx),
                 (TimerKind::Request, Some(client), _) => process.time_out_produce(cx, client),
@@ -204,12 +211,12 @@ impl Broker {
                 (TimerKind::Retry, Some(Node::Controller), _) => process.on_controller_retry(cx),
                 (TimerKind::Heartbeat, ..) => process.on_heartbeat_due(cx),
                 (TimerKind::Retention, ..) => process.run_retention(cx, Retained::NotCompacted),
-                (TimerKind::Cleaner, ..) => process.run_cleaner(cx),
+                (TimerKind::Cleaner, ..) => process.clean_what_is_due(cx),
                 (TimerKind::Checkpoint, ..) => process.on_checkpoint_due(cx),
                 (TimerKind::FileDelete, _, Some(tp)) => process.remove_files(cx, tp),
                 (TimerKind::Flush, _, Some(tp)) => process.on_flush_due(cx, tp),
                 (TimerKind::Session | TimerKind::Rebalance | TimerKind::Expiry, None, Some(tp)) => {
-                    process.on_group_timer(cx, tp, timer.kind);
+                    process.for_groups(|groups, process| (groups.fired)(process, cx, tp, timer.kind));
                 }
                 _ => {}
             }
@@ -266,7 +273,7 @@ impl Broker {
             for tp in all {
                 process.arm_file_delete(cx, tp);
             }
-            process.run_cleaner(cx);
+            process.clean_what_is_due(cx);
             process.speak(cx);
         });
     }
@@ -556,7 +563,7 @@ impl Broker {
     /// The groups that this broker coordinates, by their partitions of `__consumer_offsets`.
     pub fn coordinators(&self) -> impl Iterator<Item = (TopicPartition, &Shard)> + '_ {
         let process = self.process.iter();
-        process.flat_map(|process| process.coordinators.iter().map(|(tp, shard)| (*tp, &**shard)))
+        process.flat_map(|process| process.coordinators.iter().map(|(tp, shard)| (*tp, &***shard)))
     }
 
     /// Configs have changed.

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Effect, Timer, TimerKind};
 use crate::cluster::event::{BrokerState, What};
-use crate::cluster::group::Shard;
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::image::Image;
 use crate::cluster::input::ReportDirectory;
@@ -23,6 +22,7 @@ use super::channel::Channel;
 use super::cleaner::Cleaner;
 use super::deletes::Deletes;
 use super::fetcher::Fetcher;
+use super::held::Coordinator;
 use super::lifecycle::ControllerLink;
 use super::replica::{Leading, Replica, Scene};
 
@@ -96,7 +96,7 @@ pub struct Process {
     /// Requests to delete records that wait for the other replicas.
     pub(super) deletes: Deletes,
     /// The partitions of `__consumer_offsets` that it leads and that groups belong to.
-    pub(super) coordinators: SortedMap<TopicPartition, Tracked<Shard>>,
+    pub(super) coordinators: SortedMap<TopicPartition, Tracked<Coordinator>>,
     /// How many ISRs it has shrunk and expanded.
     pub(super) isr_changes: (u64, u64),
     /// `replica.lag.time.max.ms` in microseconds, beyond which it does not matter how long a follower has lagged.
@@ -167,7 +167,7 @@ impl Process {
             self.complete(cx, tp, touch);
         }
         self.propagate_isr_changes(cx);
-        self.arm_coordinators(cx);
+        self.for_groups(|groups, process| (groups.arm)(process, cx));
         self.arm_lag(cx);
         self.arm_checkpoint(cx);
         self.arm_retention(cx);

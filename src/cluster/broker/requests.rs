@@ -67,7 +67,7 @@ impl Process {
     /// Looks at everything that waits for a partition.
     pub(super) fn complete(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, touch: Touch) {
         if touch == Touch::HighWatermark {
-            self.on_replicated(cx, tp);
+            self.for_groups(|groups, process| (groups.replicated)(process, cx, tp));
         }
         let waits = |serving: &Serving| match serving {
             Serving::Fetch(parked) => concerns(&parked.request, tp),

@@ -16,6 +16,7 @@ mod connections;
 mod consumer;
 mod metadata;
 mod producer;
+mod reads;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,7 @@ use crate::sorted::SortedSet;
 pub use consumer::Consumer;
 pub use metadata::News;
 pub use producer::Producer;
+pub use reads::{Reader, Reads};
 
 /// How far a client's process has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,7 @@ pub enum Client {
     /// It sends.
     Producer(Producer),
     /// It reads.
-    Consumer(Consumer),
+    Consumer(Reader),
 }
 
 /// Calls the same method of whichever it is.
@@ -85,7 +87,8 @@ impl Client {
         image: Arc<Image>,
         seed: u64,
     ) -> Client {
-        Client::Consumer(Consumer::new(id, name, config, assign, group, polls, image, seed))
+        let consumer = Consumer::new(id, name, config, assign, group, polls, image, seed);
+        Client::Consumer(Reader::new(consumer))
     }
 
     /// The producer, if it is one.
@@ -100,7 +103,7 @@ impl Client {
     pub fn as_consumer(&self) -> Option<&Consumer> {
         match self {
             Client::Producer(_) => None,
-            Client::Consumer(consumer) => Some(consumer),
+            Client::Consumer(reader) => Some(reader.consumer()),
         }
     }
 
@@ -141,12 +144,15 @@ impl Client {
 
     /// Whether it is a consumer that reads this partition.
     pub fn reads(&self, tp: TopicPartition) -> bool {
-        self.as_consumer().is_some_and(|consumer| consumer.reads(tp))
+        matches!(self, Client::Consumer(reader) if reader.reads(tp))
     }
 
     /// The next offset that a consumer would read of a partition, if it has one.
     pub fn position(&self, tp: TopicPartition) -> Option<i64> {
-        self.as_consumer()?.position(tp)
+        match self {
+            Client::Producer(_) => None,
+            Client::Consumer(reader) => reader.position(tp),
+        }
     }
 
     /// Changes configs, all or none; [`Client::config_changed`] makes them act.
