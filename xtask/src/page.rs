@@ -58,7 +58,12 @@ pub fn build(workspace: &Workspace, kind: Kind) -> Result<Program> {
             Kind::Page => &["--profile", "page", "--features", "split", "--", split::LINK],
             Kind::Dev => &["--profile", "page-dev"],
         };
-        workspace::run(&mut workspace.cargo(&[&common[..], own].concat()))
+        let mut cargo = workspace.cargo(&[&common[..], own].concat());
+        // Whoever builds with flags of their own has them, and only these instead of ours.
+        if let Some(flags) = same_paths().filter(|_| kind == Kind::Page) {
+            cargo.env("CARGO_BUILD_RUSTFLAGS", flags);
+        }
+        workspace::run(&mut cargo)
     })?;
     let built = workspace
         .target
@@ -91,6 +96,24 @@ pub fn build(workspace: &Workspace, kind: Kind) -> Result<Program> {
             Kind::Dev => Vec::new(),
         },
     })
+}
+
+/// The flags by which the places in panics' messages are named alike on every machine: a library's file by its path within
+/// the registry. They are a part of the page, and so of its size. Cargo parts these flags at spaces, so a registry whose
+/// own path has one is left as it is.
+fn same_paths() -> Option<String> {
+    let home = match std::env::var_os("CARGO_HOME") {
+        Some(home) => PathBuf::from(home),
+        None => std::env::home_dir()?.join(".cargo"),
+    };
+    let registries = std::fs::read_dir(home.join("registry").join("src")).ok()?;
+    let remap = |registry: std::fs::DirEntry| {
+        let path = registry.path();
+        let path = path.to_str().filter(|path| !path.contains(char::is_whitespace))?;
+        Some(format!("--remap-path-prefix={path}="))
+    };
+    let flags: Vec<String> = registries.flatten().filter_map(remap).collect();
+    Some(flags.join(" "))
 }
 
 /// What the bound page depends on: the program, and the tool that may make it smaller.
