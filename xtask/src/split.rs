@@ -6,7 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use wasm_encoder::{Module, RawSection};
 use wasm_split_cli_support::{Options, transform};
+use wasmparser::{Parser, Payload};
 
 use crate::page::read;
 
@@ -43,9 +45,27 @@ pub fn split(program: &Path, folder: &Path) -> Result<PathBuf> {
 pub fn later(folder: &Path) -> Result<Vec<(String, Vec<u8>)>> {
     let named = |path: PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).context("no name")?;
-        Ok((name.to_owned(), read(&path)?))
+        Ok((name.to_owned(), without_names(&read(&path)?)?))
     };
     parts(folder)?.into_iter().map(named).collect()
+}
+
+/// A module without the names of its functions, which nobody reads in a page and which are an eighth of it. Nobody binds
+/// this part, so nobody else leaves them out.
+fn without_names(module: &[u8]) -> Result<Vec<u8>> {
+    let mut kept = Module::new();
+    for payload in Parser::new(0).parse_all(module) {
+        let payload = payload.context("a part of the page is no module")?;
+        if matches!(&payload, Payload::CustomSection(section) if matches!(section.name(), "name" | "producers")) {
+            continue;
+        }
+        if let Some((id, range)) = payload.as_section() {
+            let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
+            let data = &module[range];
+            kept.section(&RawSection { id, data });
+        }
+    }
+    Ok(kept.finish())
 }
 
 fn parts(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -101,6 +121,24 @@ fn joined(script: &str, links: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_left_with_everything_but_its_names() {
+        let mut module = Module::new();
+        let custom = |name: &'static str| wasm_encoder::CustomSection {
+            name: name.into(),
+            data: b"kept".into(),
+        };
+        let mut types = wasm_encoder::TypeSection::new();
+        types.ty().function([], []);
+        let plain = module
+            .section(&types)
+            .section(&custom("target_features"))
+            .clone()
+            .finish();
+        let named = module.section(&custom("name")).clone().finish();
+        assert_eq!(without_names(&named).unwrap(), plain);
+    }
 
     #[test]
     fn two_scripts_become_one() {
