@@ -122,3 +122,35 @@ fn a_part_that_does_not_come_is_said_and_can_be_tried_again() -> Result<()> {
     }
     page.check_console()
 }
+
+/// The whole story of the landing, with the part of the page that is fetched later on its way for ever.
+#[test]
+fn the_landing_needs_only_what_comes_first() -> Result<()> {
+    let page = Page::blank(View::WIDE)?;
+    page.before_each_document(
+        "{
+             const real = WebAssembly.instantiateStreaming.bind(WebAssembly);
+             let calls = 0;
+             WebAssembly.instantiateStreaming = (...given) => {
+                 calls += 1;
+                 return calls === 1 ? real(...given) : new Promise(() => {});
+             };
+         }",
+    )?;
+    page.open("")?;
+    page.click("button", "Kill the leader")?;
+    page.wait_for_text("leads now")?;
+    page.wait_until(
+        "the story is told",
+        "Boolean(document.querySelector('[data-testid=lost]'))",
+    )?;
+    page.click("button", "all")?;
+    page.wait_until(
+        "a payment was acknowledged",
+        "document.querySelector('.say')?.innerText.match(/to [1-9]/) !== null",
+    )?;
+    page.click("button", "Kill the leader")?;
+    page.wait_for_text("leads now")?;
+    page.wait_for_text("Nothing was lost")?;
+    page.check_console()
+}

@@ -27,9 +27,9 @@ fn main() -> Result<ExitCode> {
     let (bytes, requests) = first_load()?;
     figure(
         "first load, compressed",
-        bytes / 1024.0,
-        FIRST_LOAD_BYTES as f64 / 1024.0,
-        "KiB",
+        bytes / 1000.0,
+        FIRST_LOAD_BYTES as f64 / 1000.0,
+        "kB",
     );
     figure("first load", requests, FIRST_LOAD_REQUESTS as f64, "requests");
     figure(
