@@ -59,6 +59,11 @@ fn under_libfuzzer(workspace: &Workspace, seconds: u64) -> Result<()> {
         command
             .current_dir(&workspace.root)
             .env("PATH", tools::path(workspace)?)
+            // Each harness is a program of its own: to link the whole library into each as one costs more than it gives.
+            .envs([
+                ("CARGO_PROFILE_RELEASE_LTO", "off"),
+                ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+            ])
             .args(["run", "nightly", "cargo", "fuzz", "run", "--fuzz-dir"])
             .arg(&folder)
             .arg("--target-dir")
