@@ -1,8 +1,10 @@
 //! What a real Kafka says of the files that we write and read: its `DumpLogSegments` against `highwater dump`, line by line,
-//! and its log loader against ours. `cargo xtask test --only kafka` brings the jars and says in `HIGHWATER_KAFKA` where they
-//! are.
+//! its log loader against ours, and its leader of a partition against ours. `cargo xtask test --only kafka` brings the jars and
+//! says in `HIGHWATER_KAFKA` where they are.
 
 mod dice;
+#[path = "kafka/lead.rs"]
+mod lead;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

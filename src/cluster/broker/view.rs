@@ -168,4 +168,12 @@ impl<'a> ReplicaView<'a> {
             Seen::Lying(_) => None,
         }
     }
+
+    /// The partition epoch it knows.
+    pub fn partition_epoch(&self) -> Option<i32> {
+        match self.seen {
+            Seen::Open(replica) => Some(replica.partition_epoch),
+            Seen::Lying(_) => None,
+        }
+    }
 }
