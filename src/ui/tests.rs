@@ -802,6 +802,10 @@ fn a_path_says_what_would_survive_and_writes_it_down() {
         links.iter().find(between).map(|link| link.path)
     };
     assert_eq!(state(&quiet), Some(Path::Whole));
+    assert_eq!(
+        state(&at(&format!("{begin}drop fetch from 2 to 1\n"))),
+        Some(Path::Losing)
+    );
     let cut = at(&format!("{begin}cut 1 from 2\n"));
     assert_eq!(state(&cut), Some(Path::HalfCut));
     assert_eq!(path(&cut, leader, follower), ["Heal", "Cut both ways"]);

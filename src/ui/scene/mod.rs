@@ -262,6 +262,7 @@ fn LinkButton(props: &LinkProps) -> Html {
     let (a, b) = link.ends;
     let (kind, glyph, words) = match link.path {
         Path::Whole => ("", "link", "whole"),
+        Path::Losing => ("bad", "cross", "where a message will be lost"),
         Path::HalfCut => ("bad", "cut", "cut one way"),
         Path::Cut => ("bad", "cut", "cut"),
     };

@@ -351,6 +351,8 @@ impl Row {
 pub enum Path {
     /// Messages pass both ways.
     Whole,
+    /// Messages pass both ways, but for one that is going to be lost.
+    Losing,
     /// They pass one way only.
     HalfCut,
     /// None pass.

@@ -62,12 +62,19 @@ pub fn links(look: &Look<'_>) -> Vec<Link> {
         ends: (row(a), row(b)),
         names: format!("{} and {}", look.names.node(a), look.names.node(b)).into(),
         path: match (network.passes(a, b), network.passes(b, a)) {
+            (true, true) if condemned(look, a, b) => Path::Losing,
             (true, true) => Path::Whole,
             (false, false) => Path::Cut,
             _ => Path::HalfCut,
         },
     })
     .collect()
+}
+
+/// Whether a message between two nodes is going to be lost.
+fn condemned(look: &Look<'_>, a: Node, b: Node) -> bool {
+    let mut paths = look.world.network().condemned();
+    paths.any(|(from, to, ..)| (from, to) == (a, b) || (from, to) == (b, a))
 }
 
 /// What is on the wire, what arrived in this step, what was lost in it.
