@@ -75,7 +75,7 @@ pub fn write(world: &World, folder: &Path) -> Result<usize, Refused> {
                 put(&partition.join(name), file)?;
                 written += 1;
             }
-            let topic = id(Named::Topic(tp.topic.0));
+            let topic = URL_SAFE_NO_PAD.encode(tp.topic.uuid());
             put(
                 &partition.join(PARTITION_METADATA),
                 &text(&format!("version: 0\ntopic_id: {topic}")),
@@ -135,7 +135,6 @@ fn offsets(world: &World, broker: &Broker, of: OffsetsOf) -> Vec<OffsetEntryLine
 enum Named {
     Cluster,
     Directory(u16, u32),
-    Topic(u16),
 }
 
 /// An id in the form of Kafka's `Uuid`: always the same for the same thing.
@@ -143,7 +142,6 @@ fn id(named: Named) -> String {
     let (kind, number) = match named {
         Named::Cluster => (1u64, 0),
         Named::Directory(broker, formatted) => (2, u64::from(broker) << 32 | u64::from(formatted)),
-        Named::Topic(topic) => (3, u64::from(topic)),
     };
     let bytes = xxhash_rust::xxh3::xxh3_128_with_seed(&number.to_be_bytes(), kind).to_be_bytes();
     URL_SAFE_NO_PAD.encode(bytes)

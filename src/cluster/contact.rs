@@ -9,10 +9,10 @@ use crate::cluster::act::create_offsets_topic;
 use crate::cluster::actor::{Timer, TimerKind};
 use crate::cluster::client::Client;
 use crate::cluster::group::Contact;
+use crate::cluster::group::consumer::Around;
 use crate::cluster::group::protocol::MemberId;
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::later;
-use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::cluster::step::Doing;
 use crate::cluster::world::World;
@@ -51,10 +51,10 @@ fn fallen_silent(world: &World) -> Vec<(BrokerId, TopicPartition, GroupId, Membe
     for broker in world.brokers() {
         for (tp, shard) in broker.coordinators() {
             for (group, state) in shard.groups() {
-                let members = state.classic.members();
-                let heard = members.filter(|(_, member)| matches!(member.contact, Contact::Heard(_)));
-                let lost = heard.filter(|(id, member)| !world.is_heard(member.client, broker.id(), id));
-                silent.extend(lost.map(|(id, _)| (broker.id(), tp, group, id.clone())));
+                let members = state.kind.members().into_iter();
+                let heard = members.filter(|member| matches!(member.contact, Contact::Heard(_)));
+                let lost = heard.filter(|member| !world.is_heard(member.client, broker.id(), member.id));
+                silent.extend(lost.map(|member| (broker.id(), tp, group, member.id.clone())));
             }
         }
     }
@@ -79,9 +79,22 @@ impl World {
         let (client, broker) = (Node::Client(id), Node::Broker(at));
         let answers = self.is_awake(broker) && self.network().connects(client, broker);
         let answering = self.broker(at).filter(|_| answers);
-        let group = answering.and_then(|broker| broker.coordinates(standing.group, self.settings()));
-        let rebalances = self.rules().on(Rule::GroupRebalance);
-        let plain = group.is_some_and(|group| group.classic.has_no_news_for(&standing, rebalances));
-        (!plain).then_some(due)
+        let coordinated = answering.and_then(|broker| {
+            let group = broker.coordinates(standing.group, self.settings())?;
+            Some((group, broker.image()?))
+        });
+        let Some((group, image)) = coordinated else {
+            return Some(due);
+        };
+        let around = Around {
+            image,
+            settings: self.settings(),
+            rules: self.rules(),
+            broker: at,
+            now: self.now(),
+        };
+        let news = group.kind.news_at(&standing, &around)?;
+        // A heartbeat that leaves at that very moment brings the news already.
+        consumer.next_heartbeat(news.saturating_sub(1).max(self.now()))
     }
 }

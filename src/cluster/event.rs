@@ -108,6 +108,8 @@ pub enum Departure {
     SessionEnded,
     /// It did not take part in a rebalance in time.
     DidNotRejoin,
+    /// It did not give up its partitions in time.
+    DidNotRevoke,
 }
 
 /// Why partitions were taken from a member.
@@ -444,6 +446,29 @@ pub enum What {
         broker: BrokerId,
         group: GroupId,
         generation: i32,
+    },
+    /// A group under the consumer protocol has another epoch, and wants another assignment.
+    GroupEpochRaised {
+        broker: BrokerId,
+        group: GroupId,
+        epoch: i32,
+    },
+    /// The coordinator has computed a target assignment.
+    TargetAssigned {
+        broker: BrokerId,
+        group: GroupId,
+        epoch: i32,
+        assignor: &'static str,
+    },
+    /// The coordinator leads a member on towards its target.
+    MemberMoved {
+        broker: BrokerId,
+        group: GroupId,
+        client: ClientId,
+        epoch: i32,
+        state: &'static str,
+        assigned: Vec<TopicPartition>,
+        revoking: Vec<TopicPartition>,
     },
     /// A group's offsets count from now on; without an offset, they are forgotten.
     OffsetsCommitted {

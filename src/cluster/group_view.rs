@@ -27,8 +27,8 @@ impl World {
     /// The members of a group, as its coordinator knows them.
     pub fn members(&self, group: GroupId) -> Vec<ClientId> {
         let state = self.group(group);
-        let members = state.into_iter().flat_map(|state| state.classic.members());
-        let mut members: Vec<ClientId> = members.map(|(_, member)| member.client).collect();
+        let members = state.into_iter().flat_map(|state| state.kind.members());
+        let mut members: Vec<ClientId> = members.map(|member| member.client).collect();
         sort_by(&mut members, Ord::cmp);
         members.dedup();
         members
@@ -53,7 +53,7 @@ impl World {
         let (name, topic) = (self.settings().group(group), &self.settings().topic(tp.topic).name);
         let mut committed = None;
         for record in longest.batches().flat_map(|batch| batch.records()) {
-            let entry = record.key.and_then(|key| Entry::parse(key, record.value));
+            let entry = record.key.and_then(|key| Entry::parse(key, record.value, self.settings()));
             if let Some(Entry::Offset(of, slot, value)) = entry
                 && of == *name
                 && slot.topic == *topic

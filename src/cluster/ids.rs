@@ -3,8 +3,8 @@
 //! They are copied everywhere, compared in every map and enter every fingerprint, so they are fixed-width integers and
 //! never strings. Their order is numeric, which is the order in which everything in the cluster is walked.
 //!
-//! Deliberately absent: a topic's text name (the world keeps the table from name to [`TopicId`]) and Kafka's topic UUIDs,
-//! of which only "the same topic or another one" can be seen from outside. Mirrors `TopicIdPartition`.
+//! Deliberately absent: a topic's text name (the world keeps the table from name to [`TopicId`]) and chance in Kafka's topic
+//! UUIDs, of which only "the same topic or another one" matters. Mirrors `TopicIdPartition`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,6 +19,14 @@ pub struct BrokerId(pub u16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TopicId(pub u16);
+
+impl TopicId {
+    /// The id in the form of Kafka's `Uuid`: always the same for the same topic.
+    pub fn uuid(self) -> [u8; 16] {
+        const KIND: u64 = 3;
+        xxhash_rust::xxh3::xxh3_128_with_seed(&u64::from(self.0).to_be_bytes(), KIND).to_be_bytes()
+    }
+}
 
 /// One partition of one topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -378,7 +378,7 @@ const fn kind_of_request(request: &GroupRequest) -> MessageKind {
     match request {
         GroupRequest::Join(_) => MessageKind::JoinGroup,
         GroupRequest::Sync(..) => MessageKind::SyncGroup,
-        GroupRequest::Heartbeat(..) => MessageKind::GroupHeartbeat,
+        GroupRequest::Heartbeat(..) | GroupRequest::ConsumerBeat(_) => MessageKind::GroupHeartbeat,
         GroupRequest::Leave(_) => MessageKind::LeaveGroup,
         GroupRequest::Commit(..) => MessageKind::OffsetCommit,
         GroupRequest::FetchOffsets(..) => MessageKind::OffsetFetch,
@@ -389,7 +389,7 @@ const fn kind_of_response(response: &GroupResponse) -> MessageKind {
     match response {
         GroupResponse::Join(_) => MessageKind::JoinGroupResponse,
         GroupResponse::Sync(_) => MessageKind::SyncGroupResponse,
-        GroupResponse::Heartbeat(_) => MessageKind::GroupHeartbeatResponse,
+        GroupResponse::Heartbeat(_) | GroupResponse::ConsumerBeat(_) => MessageKind::GroupHeartbeatResponse,
         GroupResponse::Leave(_) => MessageKind::LeaveGroupResponse,
         GroupResponse::Commit(_) => MessageKind::OffsetCommitResponse,
         GroupResponse::FetchOffsets(_) => MessageKind::OffsetFetchResponse,

@@ -69,6 +69,20 @@ configs! {
         group_min_session_timeout_ms: i64 = "group.min.session.timeout.ms",
         /// Milliseconds of a member's session timeout, at most.
         group_max_session_timeout_ms: i64 = "group.max.session.timeout.ms",
+        /// Milliseconds of silence after which a member under the consumer protocol is removed.
+        group_consumer_session_timeout_ms: i64 = "group.consumer.session.timeout.ms",
+        /// Bounds of that.
+        group_consumer_min_session_timeout_ms: i64 = "group.consumer.min.session.timeout.ms",
+        /// Bounds of that.
+        group_consumer_max_session_timeout_ms: i64 = "group.consumer.max.session.timeout.ms",
+        /// Milliseconds between the heartbeats of such a member.
+        group_consumer_heartbeat_interval_ms: i64 = "group.consumer.heartbeat.interval.ms",
+        /// Bounds of that.
+        group_consumer_min_heartbeat_interval_ms: i64 = "group.consumer.min.heartbeat.interval.ms",
+        /// Bounds of that.
+        group_consumer_max_heartbeat_interval_ms: i64 = "group.consumer.max.heartbeat.interval.ms",
+        /// Milliseconds between two target assignments of a group under the consumer protocol, at least.
+        group_consumer_assignment_interval_ms: i64 = "group.consumer.assignment.interval.ms",
         /// Partitions of `__consumer_offsets` when it is created.
         offsets_topic_num_partitions: i64 = "offsets.topic.num.partitions",
         /// Replicas of each of them, at most.
@@ -131,7 +145,35 @@ impl BrokerConfig {
                 });
             }
         }
+        self.members_within_bounds()?;
         Ok(self)
+    }
+
+    /// What members are told must lie within the bounds that are set for it.
+    fn members_within_bounds(&self) -> Result<(), ConfigError> {
+        let session = (
+            "session.timeout.ms",
+            self.group_consumer_min_session_timeout_ms,
+            self.group_consumer_session_timeout_ms,
+            self.group_consumer_max_session_timeout_ms,
+        );
+        let heartbeat = (
+            "heartbeat.interval.ms",
+            self.group_consumer_min_heartbeat_interval_ms,
+            self.group_consumer_heartbeat_interval_ms,
+            self.group_consumer_max_heartbeat_interval_ms,
+        );
+        for (what, least, value, most) in [session, heartbeat] {
+            if !(least..=most).contains(&value) {
+                return Err(ConfigError::Conflict {
+                    reason: format!(
+                        "group.consumer.{what}={value} is not between group.consumer.min.{what}={least} and \
+                         group.consumer.max.{what}={most}; set the bound as well"
+                    ),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// What this broker's settings make the default of a topic config; `None` where nothing was set, so that Kafka's

@@ -1,7 +1,6 @@
 //! What a consumer is configured to do. Mirrors `ConsumerConfig`.
 //!
-//! Deliberately absent: `group.id`, which the scenario gives beside the configs, static membership, and the consumer
-//! protocol (KIP-848) with what belongs to it.
+//! Deliberately absent: `group.id`, which the scenario gives beside the configs, and static membership.
 
 use super::def::{Def, Scope};
 use super::error::ConfigError;
@@ -127,6 +126,55 @@ impl FromValue for Vec<Strategy> {
     }
 }
 
+/// How the members of a group and their coordinator come to terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GroupProtocol {
+    /// All join, one member assigns.
+    Classic,
+    /// The coordinator assigns, and members follow one by one (KIP-848).
+    Consumer,
+}
+
+impl FromValue for GroupProtocol {
+    fn from_value(value: &Value) -> Option<GroupProtocol> {
+        match value {
+            Value::Str(text) if text.eq_ignore_ascii_case("classic") => Some(GroupProtocol::Classic),
+            Value::Str(text) if text.eq_ignore_ascii_case("consumer") => Some(GroupProtocol::Consumer),
+            _ => None,
+        }
+    }
+}
+
+/// An assignor that runs in the coordinator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RemoteAssignor {
+    /// `uniform`.
+    Uniform,
+    /// `range`.
+    Range,
+}
+
+impl FromValue for Option<RemoteAssignor> {
+    fn from_value(value: &Value) -> Option<Option<RemoteAssignor>> {
+        match value {
+            Value::Null => Some(None),
+            Value::Str(text) => match text.as_str() {
+                "uniform" => Some(Some(RemoteAssignor::Uniform)),
+                "range" => Some(Some(RemoteAssignor::Range)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// What only the classic protocol leaves to the consumer; under the other one the broker says it.
+const CLASSIC_ONLY: [&str; 3] = [
+    "partition.assignment.strategy",
+    "heartbeat.interval.ms",
+    "session.timeout.ms",
+];
+
 configs! {
     /// A consumer's settings as it acts on them.
     pub struct ConsumerConfig in Consumer {
@@ -148,6 +196,10 @@ configs! {
         enable_auto_commit: bool = "enable.auto.commit",
         /// That interval in milliseconds.
         auto_commit_interval_ms: i64 = "auto.commit.interval.ms",
+        /// How its group comes to terms.
+        group_protocol: GroupProtocol = "group.protocol",
+        /// The assignor that the coordinator is asked to use, if it is not to choose itself.
+        group_remote_assignor: Option<RemoteAssignor> = "group.remote.assignor",
         /// The assignors that this member can run, the one it likes best first.
         partition_assignment_strategy: Vec<Strategy> = "partition.assignment.strategy",
         /// Milliseconds of silence after which the group counts a member as dead.
@@ -172,7 +224,20 @@ configs! {
 }
 
 impl ConsumerConfig {
-    fn finish(self, _set: &ConfigMap) -> Result<Self, ConfigError> {
+    fn finish(self, set: &ConfigMap) -> Result<Self, ConfigError> {
+        let foreign = match self.group_protocol {
+            GroupProtocol::Classic => &["group.remote.assignor"][..],
+            GroupProtocol::Consumer => &CLASSIC_ONLY[..],
+        };
+        if let Some(name) = foreign.iter().find(|name| set.get(name).is_some()) {
+            let (protocol, remedy) = match self.group_protocol {
+                GroupProtocol::Classic => ("classic", "set group.protocol=consumer as well, or leave it out"),
+                GroupProtocol::Consumer => ("consumer", "leave it out: the broker's group.consumer.* settings decide"),
+            };
+            return Err(ConfigError::Conflict {
+                reason: format!("{name} cannot be set with group.protocol={protocol}; {remedy}"),
+            });
+        }
         let (beat, session) = (self.heartbeat_interval_ms, self.session_timeout_ms);
         if beat >= session {
             return Err(ConfigError::Conflict {

@@ -21,7 +21,7 @@ mod topic;
 mod value;
 
 pub use broker::BrokerConfig;
-pub use consumer::{AutoOffsetReset, ConsumerConfig, IsolationLevel, Strategy};
+pub use consumer::{AutoOffsetReset, ConsumerConfig, GroupProtocol, IsolationLevel, RemoteAssignor, Strategy};
 pub use def::{Def, DefaultValue, Kind, Scope, Unit, Update, Valid, Visibility};
 pub use error::{ConfigError, Hint, expected, nearest};
 pub use map::ConfigMap;

@@ -150,6 +150,9 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         }
         | What::MemberLeft {
             broker, group, client, ..
+        }
+        | What::MemberMoved {
+            broker, group, client, ..
         } => {
             f(Client(*client));
             f(Group(*group));
@@ -159,6 +162,8 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         What::RebalanceBegun { broker, group, .. }
         | What::GenerationFormed { broker, group, .. }
         | What::GroupStable { broker, group, .. }
+        | What::GroupEpochRaised { broker, group, .. }
+        | What::TargetAssigned { broker, group, .. }
         | What::OffsetsCommitted { broker, group, .. }
         | What::OffsetsExpired { broker, group, .. } => {
             f(Group(*group));

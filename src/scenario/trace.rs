@@ -185,6 +185,9 @@ impl Describer<'_> {
             | What::RebalanceBegun { .. }
             | What::GenerationFormed { .. }
             | What::GroupStable { .. }
+            | What::GroupEpochRaised { .. }
+            | What::TargetAssigned { .. }
+            | What::MemberMoved { .. }
             | What::OffsetsCommitted { .. }
             | What::OffsetsExpired { .. }
             | What::GroupsLoaded { .. } => self.coordinator(what),
@@ -370,6 +373,7 @@ impl Describer<'_> {
                     Departure::Left => "left",
                     Departure::SessionEnded => "session-ended",
                     Departure::DidNotRejoin => "did-not-rejoin",
+                    Departure::DidNotRevoke => "did-not-revoke",
                 };
                 let client = self.node(Node::Client(*client));
                 self.group(*group)
@@ -408,6 +412,40 @@ impl Describer<'_> {
                 .group(*group)
                 .fact("generation", generation)
                 .broker(*broker, "hands-out-shares"),
+            What::GroupEpochRaised { broker, group, epoch } => self
+                .group(*group)
+                .fact("epoch", epoch)
+                .broker(*broker, "raises-group-epoch"),
+            What::TargetAssigned {
+                broker,
+                group,
+                epoch,
+                assignor,
+            } => self
+                .group(*group)
+                .fact("epoch", epoch)
+                .fact("assignor", assignor)
+                .broker(*broker, "assigns-targets"),
+            What::MemberMoved {
+                broker,
+                group,
+                client,
+                epoch,
+                state,
+                assigned,
+                revoking,
+            } => {
+                let client = self.node(Node::Client(*client));
+                let names = |all: &[TopicPartition]| all.iter().map(|tp| self.world.partition_name(*tp)).collect::<Vec<_>>();
+                let (assigned, revoking) = (names(assigned), names(revoking));
+                self.group(*group)
+                    .fact("member", client)
+                    .fact("epoch", epoch)
+                    .fact("state", state)
+                    .fact("assigned", list(&assigned))
+                    .fact("revoking", list(&revoking))
+                    .broker(*broker, "leads-member")
+            }
             What::OffsetsCommitted {
                 broker, group, offsets, ..
             } => {

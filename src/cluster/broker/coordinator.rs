@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::event::What;
 use crate::cluster::group::protocol::{GroupRequest, MemberId, Standing};
+use crate::cluster::group::record::Entry;
 use crate::cluster::group::{Deadlines, Out, Shard, Then, Write, partition_for};
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::image::Image;
@@ -94,7 +95,8 @@ impl Process {
         self.coordinators
             .entry(tp)
             .or_insert_with(|| Tracked::new(Coordinator::new(Shard::new(cx.now))));
-        self.with_shard(cx, tp, |shard, out, cx| shard.serve(from, id, request, out, cx));
+        let image = Arc::clone(&self.image);
+        self.with_shard(cx, tp, |shard, out, cx| shard.serve(from, id, request, &image, out, cx));
     }
 
     /// Lets a shard do something, then sends and writes what it leaves.
@@ -118,7 +120,8 @@ impl Process {
     /// Appends a coordinator's records.
     fn write_group(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, write: Write) {
         let now_ms = cx.wall_ms();
-        let records: Vec<Record> = write.entries.iter().map(|entry| entry.to_record(now_ms)).collect();
+        let record = |entry: &Entry| entry.to_record(now_ms, cx.settings);
+        let records: Vec<Record> = write.entries.iter().map(record).collect();
         let batch = Batch::build(&records, None, Arc::default());
         let origin = Origin::Coordinator(TransactionVersion::V1);
         let waits = cx.holds(Rule::OffsetCommit);
@@ -181,8 +184,7 @@ impl Process {
 
     /// A member is not heard any more.
     pub(super) fn silence_member(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, group: GroupId, member: &MemberId) {
-        let now = cx.now;
-        self.with_shard(cx, tp, |shard, _, _| shard.silence(group, member, now));
+        self.with_shard(cx, tp, |shard, _, cx| shard.silence(group, member, cx));
     }
 
     /// The operator moves a group's commit, as if it had been committed from outside the group.
@@ -211,8 +213,9 @@ impl Process {
             topic: Arc::clone(&cx.settings.topic(at.topic).name),
             partition: at.partition,
         };
+        let image = Arc::clone(&self.image);
         let done = self.with_shard(cx, tp, |shard, out, cx| {
-            let entries = shard.commit(&standing, vec![(slot, offset, None)], cx)?;
+            let entries = shard.commit(&standing, vec![(slot, offset, None)], &image, cx)?;
             out.write(entries, Then::Nothing);
             Ok(())
         });
@@ -238,15 +241,16 @@ impl Process {
 
     /// A timer of a coordinator has fired.
     fn on_group_timer(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, kind: TimerKind) {
+        let image = Arc::clone(&self.image);
         self.with_shard(cx, tp, |shard, out, cx| {
             match kind {
                 TimerKind::Session => {
                     shard.armed.session = None;
-                    shard.end_sessions(out, cx);
+                    shard.end_sessions(&image, out, cx);
                 }
                 TimerKind::Rebalance => {
                     shard.armed.rebalance = None;
-                    shard.end_waits(out, cx);
+                    shard.end_waits(&image, out, cx);
                 }
                 TimerKind::Request => {
                     shard.armed.write = None;

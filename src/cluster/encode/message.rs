@@ -3,12 +3,15 @@
 //! Correlation ids are numbers of convenience and are left out: two worlds that differ in them alone are the same.
 
 use crate::cluster::assignor::Slot;
-use crate::cluster::group::protocol::{GroupRequest, GroupResponse, JoinAnswer, Standing, Subscription};
-use crate::cluster::ids::BrokerId;
+use crate::cluster::group::protocol::{
+    ConsumerBeat, GroupRequest, GroupResponse, JoinAnswer, Standing, Subscription,
+};
+use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::message::{
     Acks, AlterPartitionResult, FetchRequest, FetchResult, HeartbeatWant, Message, OffsetSpec,
 };
 use crate::log::{Encoder, Errors};
+use crate::sorted::SortedSet;
 
 use super::partition;
 
@@ -187,6 +190,7 @@ fn group_request(request: &GroupRequest, out: &mut Encoder) {
             out.u64(*every);
         }
         GroupRequest::Leave(by) => standing(by, out),
+        GroupRequest::ConsumerBeat(beat) => consumer_beat(beat, out),
         GroupRequest::Commit(by, offsets) => {
             standing(by, out);
             each(offsets, out, |out, (at, offset, epoch)| {
@@ -200,6 +204,18 @@ fn group_request(request: &GroupRequest, out: &mut Encoder) {
             each(slots, out, slot);
         }
     }
+}
+
+fn consumer_beat(beat: &ConsumerBeat, out: &mut Encoder) {
+    standing(&beat.by, out);
+    out.option(beat.rebalance, Encoder::u64);
+    out.option(beat.topics.as_ref(), |out, topics| each(topics, out, |out, topic| out.str(topic)));
+    out.option(beat.assignor, |out, assignor| out.u8(assignor as u8));
+    out.option(beat.owned.as_ref(), |out, owned| partitions(owned, out));
+}
+
+fn partitions(all: &SortedSet<TopicPartition>, out: &mut Encoder) {
+    each(all, out, |out, tp| partition(*tp, out));
 }
 
 fn group_response(response: &GroupResponse, out: &mut Encoder) {
@@ -227,6 +243,11 @@ fn group_response(response: &GroupResponse, out: &mut Encoder) {
         GroupResponse::Heartbeat(why) | GroupResponse::Leave(why) | GroupResponse::Commit(why) => {
             out.option(*why, error);
         }
+        GroupResponse::ConsumerBeat(answer) => result(answer, out, |out, beaten| {
+            out.i32(beaten.epoch);
+            out.u64(beaten.every);
+            out.option(beaten.assignment.as_ref(), |out, share| partitions(share, out));
+        }),
         GroupResponse::FetchOffsets(answer) => result(answer, out, |out, found| {
             each(found, out, |out, (at, remembered)| {
                 slot(out, at);

@@ -7,7 +7,7 @@
 //! Heartbeats that change nothing never travel: a member that is in contact is heard all the time, and when the contact
 //! is lost its last heartbeat is worked out from its interval ([`Contact`]).
 //!
-//! Deliberately absent: static members, `group.max.size`, upgrades to the consumer protocol.
+//! Deliberately absent: static members, `group.max.size`, upgrades to the consumer protocol while there are members.
 
 use std::sync::Arc;
 
@@ -43,6 +43,14 @@ impl Contact {
                 Contact::Silent(since + now.saturating_sub(since) / every * every + session)
             }
             silent => silent,
+        }
+    }
+
+    /// Its canonical encoding, relative to now.
+    pub(super) fn encode(self, now: Micros, every: Micros, encoder: &mut Encoder) {
+        match self {
+            Contact::Heard(since) => encoder.u64(now.saturating_sub(since) % every.max(1)),
+            Contact::Silent(until) => encoder.u64(u64::MAX - until.saturating_sub(now)),
         }
     }
 }
@@ -586,7 +594,7 @@ impl ClassicGroup {
         let (broker, group, client) = (broker(cx), self.id, member.client);
         let rule = match why {
             Departure::SessionEnded => Rule::GroupSession,
-            Departure::Left | Departure::DidNotRejoin => Rule::GroupRebalance,
+            Departure::Left | Departure::DidNotRejoin | Departure::DidNotRevoke => Rule::GroupRebalance,
         };
         cx.say(rule, || What::MemberLeft {
             broker,
@@ -767,10 +775,7 @@ impl ClassicGroup {
             encoder.u8(u8::from(first.newcomers));
         }
         for member in self.members.values() {
-            match member.contact {
-                Contact::Heard(since) => encoder.u64(now.saturating_sub(since) % member.every.max(1)),
-                Contact::Silent(until) => encoder.u64(u64::MAX - until.saturating_sub(now)),
-            }
+            member.contact.encode(now, member.every, encoder);
         }
         for until in self.pending.values() {
             encoder.u64(until.saturating_sub(now));
@@ -787,6 +792,6 @@ fn initial_delay(cx: &Cx<'_>) -> Micros {
 }
 
 /// Milliseconds of a config as microseconds; a negative one is none.
-fn millis(ms: i64) -> Micros {
+pub(super) fn millis(ms: i64) -> Micros {
     (ms.max(0) as Micros).saturating_mul(1_000)
 }

@@ -5,16 +5,20 @@
 //! `GroupCoordinatorShard`, `GroupMetadataManager`, `OffsetMetadataManager` and `CoordinatorRuntime`.
 //!
 //! This room knows no broker's process: [`Shard`] is told what arrived and leaves answers and writes ([`Out`]); the broker
-//! sends and appends them. Deliberately absent: the consumer protocol (KIP-848), whose assignors stand ready in
-//! [`assignor`](crate::cluster::assignor), share groups, streams groups, transactional commits, static members.
+//! sends and appends them. Deliberately absent: share groups, streams groups, transactional commits, static members.
 
+mod bytes;
 mod classic;
+pub mod consumer;
+mod kind;
 mod out;
 pub mod protocol;
 pub mod record;
 mod shard;
 
 pub use classic::{ClassicGroup, Contact, Member};
+pub use consumer::ConsumerGroup;
+pub use kind::{GroupKind, MemberView};
 pub use out::{Out, Then, Write};
 pub use shard::{Deadlines, Group, Shard};
 

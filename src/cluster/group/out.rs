@@ -8,7 +8,7 @@ use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node};
 use crate::cluster::message::Correlation;
 use crate::sorted::{SortedMap, SortedSet};
 
-use super::protocol::{GroupResponse, MemberId};
+use super::protocol::{Beaten, GroupResponse, MemberId, Standing};
 use super::record::Entry;
 
 /// What is done when a write has been replicated, or has not been in time.
@@ -18,6 +18,19 @@ pub enum Then {
     Nothing,
     /// A commit is answered.
     Answer(ClientId, Correlation),
+    /// A heartbeat of the consumer protocol is answered.
+    Beaten {
+        /// Whose process it is.
+        client: ClientId,
+        /// The request.
+        id: Correlation,
+        /// Who spoke.
+        by: Standing,
+        /// What it is told.
+        beaten: Beaten,
+    },
+    /// Nobody waits for the removal of this member, but it must not be forgotten.
+    Remove(GroupId, MemberId),
     /// An assignment is handed out.
     Assign {
         /// The group.

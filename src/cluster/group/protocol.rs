@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::cluster::assignor::{Assignor, Slot};
-use crate::cluster::ids::GroupId;
+use crate::cluster::ids::{GroupId, TopicPartition};
 use crate::cluster::settings::Micros;
 use crate::log::Errors;
 use crate::sorted::SortedSet;
@@ -60,6 +60,62 @@ pub struct JoinGroup {
     pub subscription: Subscription,
 }
 
+/// `ConsumerGroupHeartbeatRequest`: all that a member of the consumer protocol ever says. What it has said before is left
+/// out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsumerBeat {
+    /// Who says it; the epoch is 0 to join and −1 to leave.
+    pub by: Standing,
+    /// How long it may take to give partitions up (`max.poll.interval.ms`).
+    pub rebalance: Option<Micros>,
+    /// The topics that it subscribes to.
+    pub topics: Option<SortedSet<Arc<str>>>,
+    /// The assignor that it asks for.
+    pub assignor: Option<Assignor>,
+    /// What it reads.
+    pub owned: Option<SortedSet<TopicPartition>>,
+}
+
+impl ConsumerBeat {
+    /// A heartbeat that says no more than that its member is alive.
+    pub fn plain(by: Standing) -> ConsumerBeat {
+        ConsumerBeat {
+            by,
+            rebalance: None,
+            topics: None,
+            assignor: None,
+            owned: None,
+        }
+    }
+
+    /// Whether it says everything, and so wants to be told everything.
+    pub fn is_full(&self) -> bool {
+        self.rebalance.is_some() && self.topics.is_some() && self.owned.is_some()
+    }
+}
+
+/// What a member of the consumer protocol is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beaten {
+    /// Its epoch.
+    pub epoch: i32,
+    /// After how long it is to say that it is alive.
+    pub every: Micros,
+    /// What it may read from now on, if that has changed or it has asked.
+    pub assignment: Option<SortedSet<TopicPartition>>,
+}
+
+impl Beaten {
+    /// The answer to a member that goes.
+    pub fn left(epoch: i32) -> Beaten {
+        Beaten {
+            epoch,
+            every: 0,
+            assignment: None,
+        }
+    }
+}
+
 /// A request about a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupRequest {
@@ -71,6 +127,8 @@ pub enum GroupRequest {
     Heartbeat(Standing, Micros),
     /// A member goes.
     Leave(Standing),
+    /// A member of the consumer protocol joins, is alive, follows or goes.
+    ConsumerBeat(Box<ConsumerBeat>),
     /// Offsets to be remembered, each with the epoch of the record before it.
     Commit(Standing, Vec<(Slot, i64, Option<i32>)>),
     /// Which offsets are remembered?
@@ -117,6 +175,8 @@ pub enum GroupResponse {
     Heartbeat(Option<Errors>),
     /// To a leave.
     Leave(Option<Errors>),
+    /// To a heartbeat of the consumer protocol.
+    ConsumerBeat(Result<Beaten, Errors>),
     /// To a commit; all its partitions share their fate.
     Commit(Option<Errors>),
     /// To a look for offsets.
@@ -128,6 +188,7 @@ impl GroupRequest {
     pub fn group(&self) -> GroupId {
         match self {
             GroupRequest::Join(join) => join.group,
+            GroupRequest::ConsumerBeat(beat) => beat.by.group,
             GroupRequest::Sync(standing, _)
             | GroupRequest::Heartbeat(standing, _)
             | GroupRequest::Leave(standing)
@@ -143,6 +204,7 @@ impl GroupRequest {
             GroupRequest::Sync(..) => GroupResponse::Sync(Err(error)),
             GroupRequest::Heartbeat(..) => GroupResponse::Heartbeat(Some(error)),
             GroupRequest::Leave(_) => GroupResponse::Leave(Some(error)),
+            GroupRequest::ConsumerBeat(_) => GroupResponse::ConsumerBeat(Err(error)),
             GroupRequest::Commit(..) => GroupResponse::Commit(Some(error)),
             GroupRequest::FetchOffsets(..) => GroupResponse::FetchOffsets(Err(error)),
         }

@@ -1,4 +1,5 @@
-//! The records of `__consumer_offsets`, byte for byte: commits and the state of classic groups.
+//! The records of `__consumer_offsets`, byte for byte: commits and the state of classic groups. Those of groups under the
+//! consumer protocol stand beside those groups.
 //!
 //! A key begins with the number of its kind, a value with its version; a null value is a tombstone. The newest record of
 //! each key is what counts, so that the topic can be compacted. Mirrors `GroupCoordinatorRecordHelpers` with
@@ -9,9 +10,12 @@
 use std::sync::Arc;
 
 use crate::cluster::assignor::Slot;
+use crate::cluster::settings::Settings;
 use crate::log::Record;
 use crate::sorted::{SortedMap, SortedSet};
 
+use super::bytes::{Reader, Writer};
+use super::consumer::Change;
 use super::protocol::{MemberId, Subscription};
 
 /// Kind of the key of a commit.
@@ -27,7 +31,7 @@ const CONSUMER_PROTOCOL: i16 = 3;
 /// What members of a group of consumers have in common.
 const CONSUMER: &str = "consumer";
 /// Where clients come from, as the coordinator notes it.
-const HOST: &str = "/127.0.0.1";
+pub(super) const HOST: &str = "/127.0.0.1";
 
 /// A remembered offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +83,15 @@ pub enum Entry {
     Offset(Arc<str>, Slot, Option<OffsetAndMetadata>),
     /// A classic group's state.
     Group(Arc<str>, Option<GroupMetadata>),
+    /// A change of a group under the consumer protocol.
+    Consumer(Arc<str>, Change),
 }
 
 impl Entry {
     /// As a record.
-    pub fn to_record(&self, now_ms: i64) -> Record {
+    pub fn to_record(&self, now_ms: i64, settings: &Settings) -> Record {
         let (key, value) = match self {
+            Entry::Consumer(group, change) => (change.key(group), change.value(settings)),
             Entry::Offset(group, slot, value) => (offset_key(group, slot), value.as_ref().map(offset_value)),
             Entry::Group(group, value) => (group_key(group), value.as_ref().map(group_value)),
         };
@@ -92,7 +99,7 @@ impl Entry {
     }
 
     /// Back from a record; nothing if it is of another kind.
-    pub fn parse(key: &[u8], value: Option<&[u8]>) -> Option<Entry> {
+    pub fn parse(key: &[u8], value: Option<&[u8]>, settings: &Settings) -> Option<Entry> {
         let mut key = Reader(key);
         let mut value = value.map(Reader);
         match key.i16()? {
@@ -113,7 +120,11 @@ impl Entry {
                     .map_or(Some(None), |value| value.map(Some))?;
                 Some(Entry::Group(group, value))
             }
-            _ => None,
+            kind => {
+                let group = key.text()?;
+                let change = Change::parse(kind, &mut key, value, settings)?;
+                Some(Entry::Consumer(group, change))
+            }
         }
     }
 }
@@ -176,43 +187,7 @@ fn assignment(slots: &SortedSet<Slot>) -> Vec<u8> {
     out.0
 }
 
-/// Bytes under way, in Kafka's encoding before flexible versions.
-#[derive(Default)]
-struct Writer(Vec<u8>);
-
 impl Writer {
-    fn i16(&mut self, value: i16) -> &mut Self {
-        self.0.extend_from_slice(&value.to_be_bytes());
-        self
-    }
-
-    fn i32(&mut self, value: i32) -> &mut Self {
-        self.0.extend_from_slice(&value.to_be_bytes());
-        self
-    }
-
-    fn i64(&mut self, value: i64) -> &mut Self {
-        self.0.extend_from_slice(&value.to_be_bytes());
-        self
-    }
-
-    fn text(&mut self, value: &str) -> &mut Self {
-        self.i16(value.len() as i16).0.extend_from_slice(value.as_bytes());
-        self
-    }
-
-    fn maybe_text(&mut self, value: Option<&str>) -> &mut Self {
-        match value {
-            Some(value) => self.text(value),
-            None => self.i16(-1),
-        }
-    }
-
-    fn bytes(&mut self, value: &[u8]) -> &mut Self {
-        self.i32(value.len() as i32).0.extend_from_slice(value);
-        self
-    }
-
     /// Partitions, topic by topic.
     fn slots(&mut self, slots: &SortedSet<Slot>) -> &mut Self {
         let mut topics: SortedMap<&Arc<str>, Vec<u32>> = SortedMap::new();
@@ -230,45 +205,7 @@ impl Writer {
     }
 }
 
-/// Bytes to be read; `None` where they end too early or make no sense.
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn i16(&mut self) -> Option<i16> {
-        self.take(2)?.try_into().ok().map(i16::from_be_bytes)
-    }
-
-    fn i32(&mut self) -> Option<i32> {
-        self.take(4)?.try_into().ok().map(i32::from_be_bytes)
-    }
-
-    fn i64(&mut self) -> Option<i64> {
-        self.take(8)?.try_into().ok().map(i64::from_be_bytes)
-    }
-
-    fn maybe_text(&mut self) -> Option<Option<Arc<str>>> {
-        let Ok(length) = usize::try_from(self.i16()?) else {
-            return Some(None);
-        };
-        let text = std::str::from_utf8(self.take(length)?).ok()?;
-        Some(Some(text.into()))
-    }
-
-    fn text(&mut self) -> Option<Arc<str>> {
-        self.maybe_text()?
-    }
-
-    fn bytes(&mut self) -> Option<Reader<'a>> {
-        let length = usize::try_from(self.i32()?).unwrap_or(0);
-        self.take(length).map(Reader)
-    }
-
+impl Reader<'_> {
     fn slots(&mut self) -> Option<SortedSet<Slot>> {
         let mut slots = SortedSet::new();
         for _ in 0..self.i32()? {
@@ -357,7 +294,7 @@ mod tests {
     }
 
     fn parsed(record: &Record) -> Option<Entry> {
-        Entry::parse(record.key.as_deref()?, record.value.as_deref())
+        Entry::parse(record.key.as_deref()?, record.value.as_deref(), &Settings::default())
     }
 
     #[test]
@@ -368,7 +305,7 @@ mod tests {
             committed_ms: 1,
         };
         let entry = Entry::Offset("g".into(), slot("t", 3), Some(value));
-        let record = entry.to_record(9);
+        let record = entry.to_record(9, &Settings::default());
         let key = [0, 1, 0, 1, b'g', 0, 1, b't', 0, 0, 0, 3];
         assert_eq!(record.key.as_deref(), Some(&key[..]));
         let value = [0, 3, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
@@ -403,7 +340,7 @@ mod tests {
             Entry::Offset("g".into(), slot("t", 0), None),
         ];
         for entry in entries {
-            assert_eq!(parsed(&entry.to_record(0)), Some(entry));
+            assert_eq!(parsed(&entry.to_record(0, &Settings::default())), Some(entry));
         }
     }
 
@@ -419,13 +356,13 @@ mod tests {
                 members: Vec::new(),
             }),
         );
-        let record = entry.to_record(0);
+        let record = entry.to_record(0, &Settings::default());
         let (key, value) = (record.key.unwrap_or_default(), record.value.unwrap_or_default());
         for end in 0..value.len() {
-            assert_eq!(Entry::parse(&key, Some(&value[..end])), None, "{end}");
+            assert_eq!(Entry::parse(&key, Some(&value[..end]), &Settings::default()), None, "{end}");
         }
         for end in 0..key.len() {
-            assert_eq!(Entry::parse(&key[..end], Some(&value)), None, "{end}");
+            assert_eq!(Entry::parse(&key[..end], Some(&value), &Settings::default()), None, "{end}");
         }
     }
 }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use crate::cluster::actor::Cx;
 use crate::cluster::assignor::Slot;
-use crate::cluster::event::What;
-use crate::cluster::ids::{ClientId, GroupId};
+use crate::cluster::event::{Departure, What};
+use crate::cluster::ids::{ClientId, GroupId, TopicPartition};
+use crate::cluster::image::Image;
 use crate::cluster::message::Correlation;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::{Micros, Settings};
@@ -17,15 +18,22 @@ use crate::log::{Batch, Encoder, Errors, Fingerprint};
 use crate::sorted::SortedMap;
 
 use super::classic::ClassicGroup;
+use super::consumer::{Around, Change, ConsumerGroup, Decision, server_name};
+use super::kind::GroupKind;
 use super::out::{Out, Then, Write, broker};
-use super::protocol::{GroupRequest, GroupResponse, MemberId, Remembered, Standing};
+use super::protocol::{
+    Beaten, ConsumerBeat, GroupRequest, GroupResponse, JoinGroup, MemberId, Remembered, Standing,
+};
 use super::record::{Entry, OffsetAndMetadata};
+
+/// How long after a failure the removal of a member is tried again.
+const REMOVAL_BACKOFF: Micros = 500_000;
 
 /// A group with its commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Its members and their protocol.
-    pub classic: ClassicGroup,
+    pub kind: GroupKind,
     /// Its commits, as far as they are replicated.
     pub offsets: SortedMap<Slot, OffsetAndMetadata>,
 }
@@ -78,19 +86,14 @@ impl Shard {
     pub fn load<'a>(batches: impl Iterator<Item = &'a Batch>, start: i64, watermark: i64, cx: &Cx<'_>) -> Shard {
         let mut shard = Shard::new(cx.now);
         for batch in batches.filter(|batch| !batch.is_control()) {
-            let entries = entries(batch, start);
+            let entries = entries(batch, start, cx.settings);
             if batch.last_offset() < watermark {
                 shard.take_in(&entries, cx);
                 continue;
             }
-            shard.take_in(
-                &entries
-                    .iter()
-                    .filter(|entry| matches!(entry, Entry::Group(..)))
-                    .cloned()
-                    .collect::<Vec<_>>(),
-                cx,
-            );
+            let of_members = |entry: &&Entry| !matches!(entry, Entry::Offset(..));
+            let of_members: Vec<Entry> = entries.iter().filter(of_members).cloned().collect();
+            shard.take_in(&of_members, cx);
             shard.pending.push_back(Pending {
                 last: batch.last_offset(),
                 until: None,
@@ -113,13 +116,37 @@ impl Shard {
 
     fn group_mut(&mut self, id: GroupId) -> &mut Group {
         self.groups.entry(id).or_insert_with(|| Group {
-            classic: ClassicGroup::new(id),
+            kind: GroupKind::Classic(ClassicGroup::new(id)),
             offsets: SortedMap::new(),
         })
     }
 
+    /// The group's members, if they speak the classic protocol.
+    fn classic_mut(&mut self, id: GroupId) -> Option<&mut ClassicGroup> {
+        match &mut self.groups.get_mut(&id)?.kind {
+            GroupKind::Classic(group) => Some(group),
+            GroupKind::Consumer(_) => None,
+        }
+    }
+
+    /// The group's members, if they speak the consumer protocol.
+    fn consumer_mut(&mut self, id: GroupId) -> Option<&mut ConsumerGroup> {
+        match &mut self.groups.get_mut(&id)?.kind {
+            GroupKind::Consumer(group) => Some(group),
+            GroupKind::Classic(_) => None,
+        }
+    }
+
     /// Handles a request of a member, or of somebody who may become one.
-    pub fn serve(&mut self, from: ClientId, id: Correlation, request: GroupRequest, out: &mut Out, cx: &mut Cx<'_>) {
+    pub fn serve(
+        &mut self,
+        from: ClientId,
+        id: Correlation,
+        request: GroupRequest,
+        image: &Image,
+        out: &mut Out,
+        cx: &mut Cx<'_>,
+    ) {
         let known = self.groups.contains_key(&request.group());
         match request {
             GroupRequest::Join(join) => {
@@ -127,28 +154,165 @@ impl Shard {
                     let refused = GroupRequest::Join(join).refused(Errors::UnknownMemberId);
                     return out.reply(from, id, refused);
                 }
-                self.group_mut(join.group).classic.join(from, id, join, out, cx);
+                self.join(from, id, join, out, cx);
             }
-            GroupRequest::Commit(standing, offsets) => match self.commit(&standing, offsets, cx) {
+            GroupRequest::ConsumerBeat(beat) => {
+                if let Err(error) = self.beat(from, id, &beat, image, out, cx) {
+                    out.reply(from, id, GroupResponse::ConsumerBeat(Err(error)));
+                }
+            }
+            GroupRequest::Commit(standing, offsets) => match self.commit(&standing, offsets, image, cx) {
                 Ok(entries) => out.write(entries, Then::Answer(from, id)),
                 Err(error) => out.reply(from, id, GroupResponse::Commit(Some(error))),
             },
             GroupRequest::FetchOffsets(standing, wanted) => {
                 let found = self.remembered(&standing, wanted);
-                out.reply(from, id, GroupResponse::FetchOffsets(Ok(found)));
+                out.reply(from, id, GroupResponse::FetchOffsets(found));
             }
-            other if !known => out.reply(from, id, other.refused(Errors::UnknownMemberId)),
-            GroupRequest::Sync(standing, shares) => {
-                let classic = &mut self.group_mut(standing.group).classic;
-                classic.sync(id, from, &standing, shares, out, cx);
+            other => {
+                let group = other.group();
+                let Some(classic) = self.classic_mut(group).filter(|_| known) else {
+                    return out.reply(from, id, other.refused(Errors::UnknownMemberId));
+                };
+                match other {
+                    GroupRequest::Sync(standing, shares) => classic.sync(id, from, &standing, shares, out, cx),
+                    GroupRequest::Heartbeat(standing, every) => {
+                        let answer = classic.heartbeat(&standing, every, cx);
+                        out.reply(from, id, GroupResponse::Heartbeat(answer));
+                    }
+                    GroupRequest::Leave(standing) => {
+                        let answer = classic.leave(&standing, out, cx);
+                        out.reply(from, id, GroupResponse::Leave(answer));
+                    }
+                    _ => {}
+                }
             }
-            GroupRequest::Heartbeat(standing, every) => {
-                let answer = self.group_mut(standing.group).classic.heartbeat(&standing, every, cx);
-                out.reply(from, id, GroupResponse::Heartbeat(answer));
+        }
+    }
+
+    /// A member joins by the classic protocol. A group without members takes it.
+    fn join(&mut self, from: ClientId, id: Correlation, join: JoinGroup, out: &mut Out, cx: &mut Cx<'_>) {
+        let group = self.group_mut(join.group);
+        if matches!(&group.kind, GroupKind::Consumer(consumer) if consumer.is_empty()) {
+            let entries = consumer_entries(join.group, ConsumerGroup::tombstones(), cx.settings);
+            out.write(entries, Then::Nothing);
+            group.kind = GroupKind::Classic(ClassicGroup::new(join.group));
+        }
+        match &mut group.kind {
+            GroupKind::Classic(classic) => classic.join(from, id, join, out, cx),
+            GroupKind::Consumer(_) => {
+                let refused = GroupRequest::Join(join).refused(Errors::InconsistentGroupProtocol);
+                out.reply(from, id, refused);
             }
-            GroupRequest::Leave(standing) => {
-                let answer = self.group_mut(standing.group).classic.leave(&standing, out, cx);
-                out.reply(from, id, GroupResponse::Leave(answer));
+        }
+    }
+
+    /// A member speaks the consumer protocol. A group without members takes it.
+    fn beat(
+        &mut self,
+        from: ClientId,
+        id: Correlation,
+        beat: &ConsumerBeat,
+        image: &Image,
+        out: &mut Out,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), Errors> {
+        let by = &beat.by;
+        let around = Around::of(cx, image);
+        let mut entries = Vec::new();
+        let empty = ConsumerGroup::default();
+        let group = match self.groups.get(&by.group).map(|group| &group.kind) {
+            Some(GroupKind::Consumer(group)) => group,
+            Some(GroupKind::Classic(classic)) if by.epoch == 0 && classic.is_idle() => {
+                if classic.generation() > 0 {
+                    entries.push(Entry::Group(Arc::clone(cx.settings.group(by.group)), None));
+                }
+                &empty
+            }
+            None if by.epoch == 0 => &empty,
+            Some(GroupKind::Classic(_)) | None => return Err(Errors::GroupIdNotFound),
+        };
+        let (decision, beaten) = if by.epoch < 0 {
+            (group.leave(&by.member, &around)?, Beaten::left(by.epoch))
+        } else {
+            group.beat(from, beat, &around)?
+        };
+        let newcomer = group.members().all(|(member, _)| *member != by.member);
+        self.tell(by, from, newcomer, &decision, cx);
+        entries.extend(consumer_entries(by.group, decision.changes, cx.settings));
+        let answer = Then::Beaten {
+            client: from,
+            id,
+            by: by.clone(),
+            beaten,
+        };
+        if entries.is_empty() {
+            self.answer_now(answer, out, cx);
+        } else {
+            out.write(entries, answer);
+        }
+        Ok(())
+    }
+
+    /// Nothing had to be written: a member is answered at once.
+    fn answer_now(&mut self, answer: Then, out: &mut Out, cx: &Cx<'_>) {
+        self.hear(&answer, cx.now);
+        if let Then::Beaten { client, id, beaten, .. } = answer {
+            out.reply(client, id, GroupResponse::ConsumerBeat(Ok(beaten)));
+        }
+    }
+
+    /// Who has spoken is heard.
+    fn hear(&mut self, spoken: &Then, now: Micros) {
+        if let Then::Beaten { by, beaten, .. } = spoken
+            && let Some(group) = self.consumer_mut(by.group)
+        {
+            group.hear(&by.member, beaten.every, now);
+        }
+    }
+
+    /// Says what a group under the consumer protocol has decided.
+    fn tell(&self, by: &Standing, client: ClientId, newcomer: bool, decision: &Decision, cx: &mut Cx<'_>) {
+        let (broker, group) = (broker(cx), by.group);
+        for change in &decision.changes {
+            match change {
+                Change::Member(member, Some(_)) if newcomer => cx.say(Rule::GroupEpoch, || What::MemberJoined {
+                    broker,
+                    group,
+                    client,
+                    member: Arc::clone(member),
+                }),
+                Change::Member(_, None) => cx.say(Rule::GroupEpoch, || What::MemberLeft {
+                    broker,
+                    group,
+                    client,
+                    why: Departure::Left,
+                }),
+                Change::Epoch(Some((epoch, _))) => cx.say(Rule::GroupEpoch, || What::GroupEpochRaised {
+                    broker,
+                    group,
+                    epoch: *epoch,
+                }),
+                Change::TargetEpoch(Some((epoch, _))) => {
+                    if let Some(assignor) = decision.assigned_by.map(server_name) {
+                        cx.say(Rule::GroupTarget, || What::TargetAssigned {
+                            broker,
+                            group,
+                            epoch: *epoch,
+                            assignor,
+                        });
+                    }
+                }
+                Change::Current(_, Some(place)) => cx.say(Rule::GroupReconcile, || What::MemberMoved {
+                    broker,
+                    group,
+                    client,
+                    epoch: place.epoch,
+                    state: place.state.name(),
+                    assigned: place.assigned.keys().copied().collect(),
+                    revoking: place.revoking.keys().copied().collect(),
+                }),
+                _ => {}
             }
         }
     }
@@ -161,12 +325,24 @@ impl Shard {
         &mut self,
         standing: &Standing,
         offsets: Vec<(Slot, i64, Option<i32>)>,
+        image: &Image,
         cx: &Cx<'_>,
     ) -> Result<Vec<Entry>, Errors> {
         if standing.epoch >= 0 && !self.groups.contains_key(&standing.group) {
             return Err(Errors::IllegalGeneration);
         }
-        self.group_mut(standing.group).classic.may_commit(standing, cx)?;
+        match &mut self.group_mut(standing.group).kind {
+            GroupKind::Classic(classic) => classic.may_commit(standing, cx)?,
+            GroupKind::Consumer(consumer) => {
+                let around = Around::of(cx, image);
+                let partition = |slot: &Slot| {
+                    let (topic, _) = around.topic(&slot.topic)?;
+                    let partition = slot.partition;
+                    Some(TopicPartition { topic, partition })
+                };
+                consumer.may_commit(standing, offsets.iter().map(|(slot, ..)| partition(slot)), &around)?;
+            }
+        }
         let name = cx.settings.group(standing.group);
         let committed_ms = cx.wall_ms();
         let entry = |(slot, offset, leader_epoch)| {
@@ -180,20 +356,26 @@ impl Shard {
         Ok(offsets.into_iter().map(entry).collect())
     }
 
-    fn remembered(&self, standing: &Standing, wanted: Vec<Slot>) -> Vec<(Slot, Remembered)> {
-        let offsets = self.groups.get(&standing.group).map(|group| &group.offsets);
+    fn remembered(&self, standing: &Standing, wanted: Vec<Slot>) -> Result<Vec<(Slot, Remembered)>, Errors> {
+        let group = self.groups.get(&standing.group);
+        if let Some(GroupKind::Consumer(consumer)) = group.map(|group| &group.kind) {
+            consumer.may_fetch_offsets(standing)?;
+        }
         let find = |slot: Slot| {
-            let found = offsets.and_then(|offsets| offsets.get(&slot));
+            let found = group.and_then(|group| group.offsets.get(&slot));
             let found = found.map(|found| (found.offset, found.leader_epoch));
             (slot, found)
         };
-        wanted.into_iter().map(find).collect()
+        Ok(wanted.into_iter().map(find).collect())
     }
 
     /// A write stands in the log up to this offset, and is not replicated yet.
     pub fn written(&mut self, write: Write, last: i64, cx: &Cx<'_>) {
         let timeout = cx.settings.broker(broker(cx)).offsets_commit_timeout_ms;
-        let awaited = write.then != Then::Nothing;
+        let of_members: Vec<Entry> = write.entries.iter().filter(|entry| is_change(entry)).cloned().collect();
+        self.take_in(&of_members, cx);
+        self.hear(&write.then, cx.now);
+        let awaited = !matches!(write.then, Then::Nothing | Then::Remove(..));
         self.pending.push_back(Pending {
             last,
             until: awaited.then(|| cx.now + timeout.max(0) as Micros * 1_000),
@@ -216,13 +398,20 @@ impl Shard {
             self.take_in(&entries, cx);
             self.tell_commit(&entries, &write.then, cx);
             match write.then {
-                Then::Nothing => {}
+                Then::Nothing | Then::Remove(..) => {}
                 Then::Answer(client, id) => out.reply(client, id, GroupResponse::Commit(None)),
+                Then::Beaten { client, id, beaten, .. } => {
+                    out.reply(client, id, GroupResponse::ConsumerBeat(Ok(beaten)));
+                }
                 Then::Assign {
                     group,
                     generation,
                     shares,
-                } => self.group_mut(group).classic.assigned(generation, &shares, out, cx),
+                } => {
+                    if let Some(classic) = self.classic_mut(group) {
+                        classic.assigned(generation, &shares, out, cx);
+                    }
+                }
             }
         }
     }
@@ -238,7 +427,7 @@ impl Shard {
             Entry::Offset(_, slot, value) => {
                 Some((Arc::clone(&slot.topic), slot.partition, value.map(|value| value.offset)))
             }
-            Entry::Group(..) => None,
+            Entry::Group(..) | Entry::Consumer(..) => None,
         };
         let client = match then {
             Then::Answer(client, _) => Some(*client),
@@ -272,8 +461,16 @@ impl Shard {
         match then {
             Then::Nothing => {}
             Then::Answer(client, id) => out.reply(client, id, GroupResponse::Commit(Some(error))),
+            Then::Beaten { client, id, .. } => out.reply(client, id, GroupResponse::ConsumerBeat(Err(error))),
+            Then::Remove(group, member) => {
+                if let Some(group) = self.consumer_mut(group) {
+                    group.put_off(&member, cx.now + REMOVAL_BACKOFF);
+                }
+            }
             Then::Assign { group, generation, .. } => {
-                self.group_mut(group).classic.not_assigned(generation, error, out, cx);
+                if let Some(classic) = self.classic_mut(group) {
+                    classic.not_assigned(generation, error, out, cx);
+                }
             }
         }
     }
@@ -281,37 +478,60 @@ impl Shard {
     /// This broker does not lead the partition any more: whoever waits is sent elsewhere.
     pub fn resign(&mut self, out: &mut Out) {
         for write in self.pending.drain(..) {
-            if let Then::Answer(client, id) = write.then {
-                out.reply(client, id, GroupResponse::Commit(Some(Errors::NotCoordinator)));
+            let error = Errors::NotCoordinator;
+            match write.then {
+                Then::Answer(client, id) => out.reply(client, id, GroupResponse::Commit(Some(error))),
+                Then::Beaten { client, id, .. } => out.reply(client, id, GroupResponse::ConsumerBeat(Err(error))),
+                Then::Nothing | Then::Remove(..) | Then::Assign { .. } => {}
             }
         }
         for group in self.groups.values_mut() {
-            group.classic.resign(out);
+            if let GroupKind::Classic(classic) = &mut group.kind {
+                classic.resign(out);
+            }
         }
     }
 
     /// A member is not heard any more.
-    pub fn silence(&mut self, group: GroupId, member: &MemberId, now: Micros) {
+    pub fn silence(&mut self, group: GroupId, member: &MemberId, cx: &Cx<'_>) {
+        let config = cx.settings.broker(broker(cx));
         if let Some(group) = self.groups.get_mut(&group) {
-            group.classic.silence(member, now);
+            group.kind.silence(member, config, cx.now);
         }
     }
 
     /// Sessions have ended.
-    pub fn end_sessions(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+    pub fn end_sessions(&mut self, image: &Image, out: &mut Out, cx: &mut Cx<'_>) {
         let now = cx.now;
-        let due = |group: &&mut Group| group.classic.session_due().is_some_and(|due| due <= now);
-        for group in self.groups.values_mut().filter(due) {
-            group.classic.end_sessions(out, cx);
+        for (id, group) in &mut self.groups {
+            if group.kind.session_due().is_none_or(|due| due > now) {
+                continue;
+            }
+            match &mut group.kind {
+                GroupKind::Classic(classic) => classic.end_sessions(out, cx),
+                GroupKind::Consumer(consumer) if !cx.holds(Rule::GroupSession) => consumer.hear_all(now),
+                GroupKind::Consumer(consumer) => {
+                    let member = consumer.overdue_session(now).cloned();
+                    remove(*id, consumer, member, Departure::SessionEnded, image, out, cx);
+                }
+            }
         }
     }
 
     /// Groups have waited long enough.
-    pub fn end_waits(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
+    pub fn end_waits(&mut self, image: &Image, out: &mut Out, cx: &mut Cx<'_>) {
         let now = cx.now;
-        let due = |group: &&mut Group| group.classic.rebalance_due().is_some_and(|due| due <= now);
-        for group in self.groups.values_mut().filter(due) {
-            group.classic.end_wait(out, cx);
+        for (id, group) in &mut self.groups {
+            if group.kind.rebalance_due().is_none_or(|due| due > now) {
+                continue;
+            }
+            match &mut group.kind {
+                GroupKind::Classic(classic) => classic.end_wait(out, cx),
+                GroupKind::Consumer(consumer) => {
+                    let member = consumer.overdue_revocation(now).cloned();
+                    remove(*id, consumer, member, Departure::DidNotRevoke, image, out, cx);
+                }
+            }
         }
     }
 
@@ -326,7 +546,10 @@ impl Shard {
             let expired = group
                 .offsets
                 .iter()
-                .filter(|(_, value)| group.ages_from(value).is_some_and(|from| now_ms - from >= retention));
+                .filter(|(slot, value)| {
+                    let from = group.ages_from(slot, value);
+                    from.is_some_and(|from| now_ms - from >= retention)
+                });
             let mut entries: Vec<Entry> = expired
                 .map(|(slot, _)| Entry::Offset(Arc::clone(name), slot.clone(), None))
                 .collect();
@@ -340,12 +563,18 @@ impl Shard {
                 partitions: gone,
             });
             if entries.len() == group.offsets.len() {
-                entries.push(Entry::Group(Arc::clone(name), None));
+                match &group.kind {
+                    GroupKind::Classic(_) => entries.push(Entry::Group(Arc::clone(name), None)),
+                    GroupKind::Consumer(consumer) if consumer.is_empty() => {
+                        entries.extend(consumer_entries(*id, ConsumerGroup::tombstones(), cx.settings));
+                    }
+                    GroupKind::Consumer(_) => {}
+                }
             }
             out.write(entries, Then::Nothing);
         }
         self.groups
-            .retain(|_, group| !(group.classic.is_idle() && group.offsets.is_empty()));
+            .retain(|_, group| !(group.kind.is_idle() && group.offsets.is_empty()));
     }
 
     /// Topics were deleted, and the commits in them with them.
@@ -365,7 +594,7 @@ impl Shard {
     /// Takes in what is written.
     fn take_in(&mut self, entries: &[Entry], cx: &Cx<'_>) {
         for entry in entries {
-            let (Entry::Offset(name, ..) | Entry::Group(name, _)) = entry;
+            let (Entry::Offset(name, ..) | Entry::Group(name, _) | Entry::Consumer(name, _)) = entry;
             let Some(id) = cx.settings.group_named(name) else {
                 continue;
             };
@@ -379,21 +608,50 @@ impl Shard {
                     }
                 }
                 Entry::Group(_, Some(stored)) => {
-                    self.group_mut(id).classic = ClassicGroup::load(id, stored, cx);
+                    self.group_mut(id).kind = GroupKind::Classic(ClassicGroup::load(id, stored, cx));
                 }
                 Entry::Group(_, None) => {
-                    self.groups.remove(&id);
+                    if self.classic_mut(id).is_some() {
+                        self.forget(id);
+                    }
                 }
+                Entry::Consumer(_, change) => self.read(id, change, cx),
             }
         }
+    }
+
+    /// A change of a group under the consumer protocol takes effect. Tombstones of what the group is no longer say nothing.
+    fn read(&mut self, id: GroupId, change: &Change, cx: &Cx<'_>) {
+        if change.is_tombstone() && self.consumer_mut(id).is_none() {
+            return;
+        }
+        if *change == Change::Epoch(None) {
+            self.forget(id);
+            return;
+        }
+        let kind = &mut self.group_mut(id).kind;
+        if let GroupKind::Classic(_) = kind {
+            *kind = GroupKind::Consumer(ConsumerGroup::default());
+        }
+        if let GroupKind::Consumer(group) = kind {
+            group.read(change, cx.now, cx.settings.broker(broker(cx)));
+        }
+    }
+
+    /// A group has no members and no protocol any more; with its last commit it is gone.
+    fn forget(&mut self, id: GroupId) {
+        if let Some(group) = self.groups.get_mut(&id) {
+            group.kind = GroupKind::Classic(ClassicGroup::new(id));
+        }
+        self.groups.retain(|at, group| *at != id || !group.offsets.is_empty());
     }
 
     /// When it must be looked at again.
     pub fn deadlines(&self, cx: &Cx<'_>) -> Deadlines {
         let groups = || self.groups.values();
         Deadlines {
-            session: groups().filter_map(|group| group.classic.session_due()).min(),
-            rebalance: groups().filter_map(|group| group.classic.rebalance_due()).min(),
+            session: groups().filter_map(|group| group.kind.session_due()).min(),
+            rebalance: groups().filter_map(|group| group.kind.rebalance_due()).min(),
             write: self.pending.iter().filter_map(|write| write.until).min(),
             expiry: self.expiry(cx),
         }
@@ -408,7 +666,10 @@ impl Shard {
             .offsets_retention_check_interval_ms
             .max(1) as Micros
             * 1_000;
-        let from = |group: &Group| group.offsets.values().filter_map(|value| group.ages_from(value)).min();
+        let from = |group: &Group| {
+            let ages = group.offsets.iter();
+            ages.filter_map(|(slot, value)| group.ages_from(slot, value)).min()
+        };
         let oldest = self.groups.values().filter_map(from).min()?;
         let expires = virtual_time(oldest.saturating_add(retention), cx.settings).max(self.loaded + every);
         let ticks = (expires - self.loaded).div_ceil(every);
@@ -424,7 +685,7 @@ impl Shard {
     /// Adds what depends on the clock to a canonical encoding, relative to now.
     pub fn encode_times(&self, now: Micros, encoder: &mut Encoder) {
         for group in self.groups.values() {
-            group.classic.encode_times(now, encoder);
+            group.kind.encode_times(now, encoder);
         }
         for write in &self.pending {
             encoder.option(write.until, |encoder, until| encoder.u64(until.saturating_sub(now)));
@@ -433,10 +694,16 @@ impl Shard {
 }
 
 impl Group {
-    /// Since when a commit ages: since the group has no members; without a member ever, since it was made.
-    fn ages_from(&self, value: &OffsetAndMetadata) -> Option<i64> {
-        let empty = self.classic.is_empty();
-        empty.then(|| self.classic.empty_since().unwrap_or(value.committed_ms))
+    /// Since when a commit ages. Under the classic protocol since the group has no members, or since it was made if it never
+    /// had one; under the consumer protocol since it was made, if no member subscribes to its topic.
+    fn ages_from(&self, slot: &Slot, value: &OffsetAndMetadata) -> Option<i64> {
+        match &self.kind {
+            GroupKind::Classic(classic) => {
+                let empty = classic.is_empty();
+                empty.then(|| classic.empty_since().unwrap_or(value.committed_ms))
+            }
+            GroupKind::Consumer(consumer) => (!consumer.subscribes_to(&slot.topic)).then_some(value.committed_ms),
+        }
     }
 }
 
@@ -445,7 +712,7 @@ impl Fingerprint for Shard {
         encoder.len(self.groups.len());
         for (id, group) in &self.groups {
             encoder.u16(id.0);
-            group.classic.encode(encoder);
+            group.kind.encode(encoder);
             encoder.len(group.offsets.len());
             for (slot, value) in &group.offsets {
                 encoder.str(&slot.topic);
@@ -470,17 +737,75 @@ impl Fingerprint for Shard {
                     encoder.u16(group.0);
                     encoder.i32(*generation);
                 }
+                Then::Beaten { client, beaten, .. } => {
+                    encoder.u8(3);
+                    encoder.u16(client.0);
+                    encoder.i32(beaten.epoch);
+                }
+                Then::Remove(group, member) => {
+                    encoder.u8(4);
+                    encoder.u16(group.0);
+                    encoder.str(member);
+                }
             }
         }
     }
 }
 
 /// What the records of a batch say, from an offset on.
-fn entries(batch: &Batch, start: i64) -> Vec<Entry> {
+fn entries(batch: &Batch, start: i64, settings: &Settings) -> Vec<Entry> {
     let records = batch.records().filter(|record| record.offset >= start);
     records
-        .filter_map(|record| Entry::parse(record.key?, record.value))
+        .filter_map(|record| Entry::parse(record.key?, record.value, settings))
         .collect()
+}
+
+/// Whether an entry changes a group under the consumer protocol, and so takes effect when it is written.
+fn is_change(entry: &Entry) -> bool {
+    matches!(entry, Entry::Consumer(..))
+}
+
+/// Changes of a group as entries.
+fn consumer_entries(group: GroupId, changes: Vec<Change>, settings: &Settings) -> Vec<Entry> {
+    let name = settings.group(group);
+    let entry = |change| Entry::Consumer(Arc::clone(name), change);
+    changes.into_iter().map(entry).collect()
+}
+
+/// Takes a member out of a group under the consumer protocol. Several are taken out one after the other.
+fn remove(
+    id: GroupId,
+    group: &ConsumerGroup,
+    member: Option<MemberId>,
+    why: Departure,
+    image: &Image,
+    out: &mut Out,
+    cx: &mut Cx<'_>,
+) {
+    let Some(member) = member else { return };
+    let Some(client) = group.client(&member) else { return };
+    let (broker, rule) = (
+        broker(cx),
+        match why {
+            Departure::SessionEnded => Rule::GroupSession,
+            _ => Rule::GroupReconcile,
+        },
+    );
+    cx.say(rule, || What::MemberLeft {
+        broker,
+        group: id,
+        client,
+        why,
+    });
+    let decision = group.fence(&member, &Around::of(cx, image));
+    let epoch = group.epoch() + 1;
+    cx.say(Rule::GroupEpoch, || What::GroupEpochRaised {
+        broker,
+        group: id,
+        epoch,
+    });
+    let entries = consumer_entries(id, decision.changes, cx.settings);
+    out.write(entries, Then::Remove(id, member));
 }
 
 fn retention_ms(cx: &Cx<'_>) -> i64 {

@@ -59,6 +59,7 @@ pub fn line(what: &What, names: Names<'_>) -> Option<String> {
                 Departure::Left => "it said goodbye",
                 Departure::SessionEnded => "it was not heard for a whole session",
                 Departure::DidNotRejoin => "it did not join again in time",
+                Departure::DidNotRevoke => "it did not give up its partitions in time",
             };
             format!("Broker {broker} removes {} from the group: {why}.", names.one(*id))
         }
@@ -85,6 +86,33 @@ pub fn line(what: &What, names: Names<'_>) -> Option<String> {
         What::GroupStable { broker, generation, .. } => {
             format!("Broker {broker} has handed out the shares of generation {generation}.")
         }
+        What::GroupEpochRaised { broker, epoch, .. } => {
+            format!("Broker {broker}: the group has changed, it is at epoch {epoch} now.")
+        }
+        What::TargetAssigned {
+            broker,
+            epoch,
+            assignor,
+            ..
+        } => format!("Broker {broker} works out by {assignor} who is to read what at epoch {epoch}."),
+        What::MemberMoved {
+            broker,
+            client: id,
+            epoch,
+            assigned,
+            revoking,
+            ..
+        } if revoking.is_empty() => format!(
+            "Broker {broker} lets {} read {} at epoch {epoch}.",
+            names.one(*id),
+            all(assigned)
+        ),
+        What::MemberMoved {
+            broker,
+            client: id,
+            revoking,
+            ..
+        } => format!("Broker {broker} asks {} to give up {}.", names.one(*id), all(revoking)),
         What::OffsetsCommitted { broker, offsets, .. } => {
             let offset = |(topic, partition, offset): &(std::sync::Arc<str>, u32, Option<i64>)| match offset {
                 Some(offset) => format!("{offset} in {topic}-{partition}"),

@@ -25,7 +25,8 @@ impl Consumer {
                 .iter()
                 .find(|(asked, ..)| *asked == tp)
                 .map(|&(_, offset, _)| offset);
-            let Some(reading) = self.readings.get_mut(&tp) else {
+            let is_read = self.order.contains(&tp);
+            let Some(reading) = self.readings.get_mut(&tp).filter(|_| is_read) else {
                 continue;
             };
             let State::Fetching(position) = reading.state else {

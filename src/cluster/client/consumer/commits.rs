@@ -26,7 +26,7 @@ use super::position::{Position, State};
 impl Consumer {
     /// The application commits: these offsets, or where the consumer stands. It waits for the answer.
     pub fn commit(&mut self, offsets: &[(TopicPartition, i64)], cx: &mut Cx) {
-        let stands = self.stands();
+        let (stands, follows) = (self.stands(), self.follows());
         let Some(membership) = &mut self.membership else { return };
         let offsets = match offsets {
             [] => stands,
@@ -38,6 +38,7 @@ impl Consumer {
         let refused = match membership.stage {
             Stage::In => None,
             Stage::Out => Some(Errors::UnknownMemberId),
+            Stage::Preparing if follows => None,
             Stage::Preparing | Stage::Joining | Stage::Syncing => Some(Errors::RebalanceInProgress),
         };
         match refused {
@@ -168,10 +169,17 @@ impl Consumer {
                 self.on_commit_unanswered(commit, cx);
             }
             Some(error) => {
-                if commit.why == CommitWhy::Asked {
-                    self.tell_commit_failed(error, cx);
+                let again = matches!(commit.why, CommitWhy::Revoke | CommitWhy::Close);
+                let stale = error == Errors::StaleMemberEpoch && membership.generation > 0;
+                match commit.why {
+                    CommitWhy::Asked => self.tell_commit_failed(error, cx),
+                    _ if again && stale => self.on_commit_unanswered(commit, cx),
+                    _ => {}
                 }
-                self.on_group_error(error, cx);
+                // Under the consumer protocol only a heartbeat tells a member that it is none.
+                if !self.follows() {
+                    self.on_group_error(error, cx);
+                }
             }
         }
     }
@@ -240,7 +248,9 @@ impl Consumer {
             Ok(found) => found,
             Err(error) => {
                 asked.iter().for_each(|&tp| self.try_again(tp, cx));
-                self.on_group_error(error, cx);
+                if !self.follows() || error.is_retriable() {
+                    self.on_group_error(error, cx);
+                }
                 return;
             }
         };

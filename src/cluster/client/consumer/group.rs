@@ -1,4 +1,4 @@
-//! A consumer as member of its group, under the classic protocol: it finds the coordinator, joins, gets its share, says
+//! A consumer as member of its group, and what is special about the classic protocol: it finds the coordinator, joins, gets its share, says
 //! that it is alive, and goes.
 //!
 //! The leader of a generation assigns; the others only ask. Under the eager protocol all partitions are given up before a
@@ -17,14 +17,14 @@ use crate::cluster::client::backoff::micros;
 use crate::cluster::client::{Life, News};
 use crate::cluster::event::{Loss, What};
 use crate::cluster::group::protocol::{
-    GroupRequest, GroupResponse, JoinAnswer, JoinGroup, Joined, MemberId, Standing, Subscription,
+    ConsumerBeat, GroupRequest, GroupResponse, JoinAnswer, JoinGroup, Joined, MemberId, Standing, Subscription,
 };
 use crate::cluster::ids::{BrokerId, GroupId, Node, TopicId, TopicPartition};
 use crate::cluster::input::Polls;
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
-use crate::config::Strategy;
+use crate::config::{GroupProtocol, Strategy};
 use crate::log::Errors;
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -32,6 +32,8 @@ use super::Consumer;
 use super::membership::{Commit, CommitWhy, Coordinator, GroupAsks, Membership, Stage, slot};
 use super::position::Reading;
 
+/// The member epoch of who goes.
+const LEAVES: i32 = -1;
 /// What the JoinGroup may take beyond the rebalance itself.
 const JOIN_SLACK: Micros = 5_000_000;
 
@@ -53,20 +55,32 @@ impl Consumer {
         let membership = self.membership.as_ref().filter(|_| self.life == Life::Running)?;
         let beats = match membership.stage {
             Stage::In => !membership.rejoin,
-            Stage::Preparing | Stage::Joining | Stage::Syncing | Stage::Out => false,
+            Stage::Preparing => self.follows(),
+            Stage::Joining | Stage::Syncing | Stage::Out => false,
         };
-        let under_way = membership.waits(|what| *what == GroupAsks::Heartbeat);
+        let under_way = membership.waits(|what| matches!(what, GroupAsks::Heartbeat | GroupAsks::ConsumerBeat));
         if !beats || under_way || membership.at().is_none() {
             return None;
         }
-        let every = micros(self.config.heartbeat_interval_ms).max(1);
+        let every = self.heartbeat_interval();
         let ticks = now.saturating_sub(membership.joined) / every + 1;
         Some((membership.joined + ticks * every).max(membership.not_before))
     }
 
+    /// The interval of its heartbeats.
+    pub(super) fn heartbeat_interval(&self) -> Micros {
+        let told = self.membership.as_ref().filter(|_| self.follows());
+        let every = told.map(|membership| membership.every);
+        every.unwrap_or(micros(self.config.heartbeat_interval_ms)).max(1)
+    }
+
     /// Its next heartbeat leaves.
     pub(super) fn beat(&mut self, cx: &mut Cx) {
-        let every = micros(self.config.heartbeat_interval_ms);
+        if self.follows() {
+            self.say_alive(cx);
+            return;
+        }
+        let every = self.heartbeat_interval();
         if self
             .membership
             .as_ref()
@@ -89,8 +103,12 @@ impl Consumer {
         self.find_coordinator(cx);
         self.commit_by_interval(cx);
         self.send_commits(cx);
-        self.notice_new_partitions(cx);
-        self.join_if_needed(cx);
+        if self.follows() {
+            self.follow(cx);
+        } else {
+            self.notice_new_partitions(cx);
+            self.join_if_needed(cx);
+        }
         self.fetch_offsets(cx);
         self.finish_closing(cx);
     }
@@ -232,7 +250,7 @@ impl Consumer {
         }
     }
 
-    fn commits_under_way(&self) -> bool {
+    pub(super) fn commits_under_way(&self) -> bool {
         let membership = self.membership.as_ref();
         membership.is_some_and(|membership| membership.waits(|what| matches!(what, GroupAsks::Commit(_))))
     }
@@ -271,7 +289,11 @@ impl Consumer {
         let Some(membership) = &mut self.membership else { return };
         membership.committed.retain(|tp, _| !partitions.contains(tp));
         let (client, group, partitions) = (self.id, membership.group, partitions.to_vec());
-        cx.say(Rule::GroupRevoke, || What::PartitionsTaken {
+        let rule = match (by, self.config.group_protocol) {
+            (Loss::Lost, GroupProtocol::Consumer) => Rule::GroupMemberEpoch,
+            _ => Rule::GroupRevoke,
+        };
+        cx.say(rule, || What::PartitionsTaken {
             client,
             group,
             by,
@@ -347,6 +369,7 @@ impl Consumer {
                     membership.attempts = 0;
                 }
             }
+            (GroupAsks::ConsumerBeat, GroupResponse::ConsumerBeat(answer)) => self.on_beaten(answer, cx),
             (GroupAsks::Commit(commit), GroupResponse::Commit(answer)) => self.on_committed(commit, answer, cx),
             (GroupAsks::FetchOffsets(asked), GroupResponse::FetchOffsets(answer)) => {
                 self.on_offsets_fetched(&asked, answer, cx);
@@ -534,8 +557,10 @@ impl Consumer {
     }
 
     /// It belongs to its group no longer: others may have its partitions.
-    fn lose_membership(&mut self, cx: &mut Cx) {
+    pub(super) fn lose_membership(&mut self, cx: &mut Cx) {
         let Some(membership) = &mut self.membership else { return };
+        membership.target = None;
+        membership.adopted = None;
         membership.generation = -1;
         membership.stage = Stage::Out;
         membership.rejoin = true;
@@ -545,8 +570,11 @@ impl Consumer {
 
     /// It begins as if it had never been a member.
     fn forget_membership(&mut self, cx: &mut Cx) {
+        let keeps_id = self.follows();
         if let Some(membership) = &mut self.membership {
-            membership.member = MemberId::default();
+            if !keeps_id {
+                membership.member = MemberId::default();
+            }
             membership.connections.forget(|_, _| true);
         }
         self.lose_membership(cx);
@@ -586,6 +614,13 @@ impl Consumer {
                     membership.rejoin = true;
                 }
                 GroupAsks::Heartbeat => {}
+                GroupAsks::ConsumerBeat => {
+                    membership.say_everything();
+                    membership.beat_now = membership.stage != Stage::Joining;
+                    if membership.stage == Stage::Joining {
+                        membership.stage = Stage::Out;
+                    }
+                }
                 GroupAsks::Commit(commit) => self.on_commit_unanswered(commit, cx),
                 GroupAsks::FetchOffsets(asked) => {
                     for tp in asked {
@@ -631,16 +666,25 @@ impl Consumer {
     }
 
     fn send_leave(&mut self, cx: &mut Cx) {
-        let Some(membership) = self
-            .membership
-            .as_mut()
-            .filter(|membership| !membership.member.is_empty())
-        else {
+        let follows = self.follows();
+        let is_member = |membership: &&mut Membership| {
+            !membership.member.is_empty() && (!follows || membership.generation >= 0)
+        };
+        let Some(membership) = self.membership.as_mut().filter(is_member) else {
             return;
         };
         let can = |broker: &BrokerId| membership.connections.can_send(*broker, cx);
         let Some(to) = membership.at().filter(can) else { return };
-        let request = Box::new(GroupRequest::Leave(membership.standing()));
+        let request = Box::new(match self.config.group_protocol {
+            GroupProtocol::Classic => GroupRequest::Leave(membership.standing()),
+            GroupProtocol::Consumer => {
+                let by = Standing {
+                    epoch: LEAVES,
+                    ..membership.standing()
+                };
+                GroupRequest::ConsumerBeat(Box::new(ConsumerBeat::plain(by)))
+            }
+        });
         let correlation = membership.connections.correlation();
         membership
             .connections

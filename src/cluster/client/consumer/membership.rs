@@ -70,6 +70,7 @@ pub(super) enum GroupAsks {
     Join(Micros),
     Sync,
     Heartbeat,
+    ConsumerBeat,
     Commit(Commit),
     FetchOffsets(Vec<TopicPartition>),
 }
@@ -124,6 +125,18 @@ pub(super) struct Membership {
     pub(super) not_before: Micros,
     /// How often in a row something had to be asked again.
     pub(super) attempts: u32,
+    /// The interval of its heartbeats, as the coordinator told it (consumer protocol, as all that follows).
+    pub(super) every: Micros,
+    /// What it is to read.
+    pub(super) target: Option<SortedSet<TopicPartition>>,
+    /// What it has taken over of that.
+    pub(super) adopted: Option<SortedSet<TopicPartition>>,
+    /// What it has told the coordinator last of what it reads.
+    pub(super) told_owned: Option<SortedSet<TopicPartition>>,
+    /// The next heartbeat says everything: the coordinator may not have heard the last one.
+    pub(super) tells_everything: bool,
+    /// The next heartbeat does not wait for its time.
+    pub(super) beat_now: bool,
 }
 
 impl Membership {
@@ -149,6 +162,12 @@ impl Membership {
             last_poll: 0,
             not_before: 0,
             attempts: 0,
+            every: 0,
+            target: None,
+            adopted: None,
+            told_owned: None,
+            tells_everything: true,
+            beat_now: false,
         }
     }
 
@@ -183,6 +202,17 @@ impl Membership {
         });
         let waiting = self.commits.iter().filter(|commit| asked(commit));
         (sent.count() + waiting.count()) as u32
+    }
+
+    /// Whether a heartbeat of the consumer protocol waits for its answer.
+    pub(super) fn beats(&self) -> bool {
+        self.waits(|what| *what == GroupAsks::ConsumerBeat)
+    }
+
+    /// The next heartbeat says everything.
+    pub(super) fn say_everything(&mut self) {
+        self.tells_everything = true;
+        self.told_owned = None;
     }
 
     /// Whether members of its protocol give up everything before they join again.
@@ -243,7 +273,16 @@ impl Membership {
                 encoder.len(asked.len());
                 asked.iter().for_each(|&tp| encode_partition(tp, encoder));
             }
+            GroupAsks::ConsumerBeat => encoder.u8(6),
         });
+        for partitions in [&self.target, &self.adopted, &self.told_owned].into_iter().flatten() {
+            encoder.len(partitions.len());
+            partitions.iter().for_each(|&tp| encode_partition(tp, encoder));
+        }
+        if self.every > 0 {
+            encoder.u64(self.every);
+            encoder.u8(u8::from(self.tells_everything) | u8::from(self.beat_now) << 1);
+        }
     }
 
     /// The part that does, relative to now.

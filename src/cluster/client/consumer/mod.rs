@@ -10,6 +10,7 @@
 
 mod answers;
 mod commits;
+mod following;
 mod group;
 mod membership;
 mod position;
@@ -647,7 +648,7 @@ impl Consumer {
         self.connections.encode_times(now, encoder);
         self.metadata.encode_times(self.backoff(), now, encoder);
         if let Some(membership) = &self.membership {
-            membership.encode_times(now, micros(self.config.heartbeat_interval_ms), encoder);
+            membership.encode_times(now, self.heartbeat_interval(), encoder);
         }
     }
 }

@@ -1,0 +1,133 @@
+//! A group under one of the two protocols: what both have, asked in one way.
+//!
+//! Mirrors `Group` with its two implementations. A group without members takes the protocol of whoever joins it first.
+
+use crate::cluster::ids::ClientId;
+use crate::cluster::rules::Rule;
+use crate::cluster::settings::Micros;
+use crate::log::Encoder;
+
+use super::classic::{ClassicGroup, Contact};
+use super::consumer::{Around, ConsumerGroup};
+use super::protocol::{MemberId, Standing};
+use crate::config::BrokerConfig;
+
+/// A group's members and their protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroupKind {
+    /// All join, one member assigns.
+    Classic(ClassicGroup),
+    /// The coordinator assigns.
+    Consumer(ConsumerGroup),
+}
+
+/// What both protocols know of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberView<'a> {
+    /// Its id.
+    pub id: &'a MemberId,
+    /// Whose process it is.
+    pub client: ClientId,
+    /// Whether it is heard.
+    pub contact: Contact,
+}
+
+impl GroupKind {
+    /// The members.
+    pub fn members(&self) -> Vec<MemberView<'_>> {
+        match self {
+            GroupKind::Classic(group) => {
+                let view = |(id, member): (_, &super::Member)| (id, member.client, member.contact);
+                group.members().map(view).map(MemberView::from).collect()
+            }
+            GroupKind::Consumer(group) => {
+                let view = |(id, member): (_, &super::consumer::Member)| (id, member.told.client, member.contact);
+                group.members().map(view).map(MemberView::from).collect()
+            }
+        }
+    }
+
+    /// Generation or group epoch.
+    pub fn epoch(&self) -> i32 {
+        match self {
+            GroupKind::Classic(group) => group.generation(),
+            GroupKind::Consumer(group) => group.epoch(),
+        }
+    }
+
+    /// The state's name, as Kafka's tools show it.
+    pub fn state(&self) -> &'static str {
+        match self {
+            GroupKind::Classic(group) => group.state(),
+            GroupKind::Consumer(group) => group.state(),
+        }
+    }
+
+    /// Whether it has no members, and nobody is about to become one.
+    pub fn is_idle(&self) -> bool {
+        match self {
+            GroupKind::Classic(group) => group.is_idle(),
+            GroupKind::Consumer(group) => group.is_empty(),
+        }
+    }
+
+    /// When a plain heartbeat of this member would be answered with something new, if nothing else happens.
+    pub fn news_at(&self, by: &Standing, around: &Around<'_>) -> Option<Micros> {
+        match self {
+            GroupKind::Classic(group) => {
+                let plain = group.has_no_news_for(by, around.holds(Rule::GroupRebalance));
+                (!plain).then_some(around.now)
+            }
+            GroupKind::Consumer(group) => group.news_at(by, around),
+        }
+    }
+
+    /// A member is not heard any more.
+    pub fn silence(&mut self, member: &MemberId, config: &BrokerConfig, now: Micros) {
+        match self {
+            GroupKind::Classic(group) => group.silence(member, now),
+            GroupKind::Consumer(group) => group.silence(member, config, now),
+        }
+    }
+
+    /// When the next session ends that can end.
+    pub fn session_due(&self) -> Option<Micros> {
+        match self {
+            GroupKind::Classic(group) => group.session_due(),
+            GroupKind::Consumer(group) => group.session_due(),
+        }
+    }
+
+    /// Until when it waits for members.
+    pub fn rebalance_due(&self) -> Option<Micros> {
+        match self {
+            GroupKind::Classic(group) => group.rebalance_due(),
+            GroupKind::Consumer(group) => group.revocation_due(),
+        }
+    }
+
+    /// The part of the canonical encoding that does not depend on the clock.
+    pub fn encode(&self, encoder: &mut Encoder) {
+        match self {
+            GroupKind::Classic(group) => group.encode(encoder),
+            GroupKind::Consumer(group) => {
+                encoder.str("consumer");
+                group.encode(encoder);
+            }
+        }
+    }
+
+    /// The part that does, relative to now.
+    pub fn encode_times(&self, now: Micros, encoder: &mut Encoder) {
+        match self {
+            GroupKind::Classic(group) => group.encode_times(now, encoder),
+            GroupKind::Consumer(group) => group.encode_times(now, encoder),
+        }
+    }
+}
+
+impl<'a> From<(&'a MemberId, ClientId, Contact)> for MemberView<'a> {
+    fn from((id, client, contact): (&'a MemberId, ClientId, Contact)) -> MemberView<'a> {
+        MemberView { id, client, contact }
+    }
+}
