@@ -18,7 +18,7 @@ use crate::cluster::step::Doing;
 use crate::cluster::topic_name;
 use crate::cluster::tracked::Tracked;
 use crate::cluster::world::World;
-use crate::config::{ConfigError, TopicConfig};
+use crate::config::{ConfigError, GroupProtocol, TopicConfig};
 use crate::log::Errors;
 
 type Done = Result<(), Refused>;
@@ -65,6 +65,13 @@ pub(crate) fn perform_any(doing: &mut Doing<'_>, act: Input) -> Done {
             may_be_named(doing.world, &name)?;
             for &tp in &assign {
                 partition_exists(doing.world, tp)?;
+            }
+            if let Some((group, _)) = &group {
+                one_protocol(
+                    doing.world,
+                    doing.world.settings().group_named(group),
+                    config.group_protocol,
+                )?;
             }
             let group = group.map(|(group, topics)| (name_group(doing, &group), topics.into_iter().collect()));
             add_client(doing, Arc::clone(&name), |id, image, settings| {
@@ -195,6 +202,19 @@ fn may_be_named(world: &World, name: &str) -> Done {
         format!("there is a client named {name} already"),
         "choose another name",
     ))
+}
+
+/// All members of a group speak the same protocol: how a group of both goes over to one of them is left out.
+pub(crate) fn one_protocol(world: &World, group: Option<GroupId>, protocol: GroupProtocol) -> Done {
+    let consumers = world.clients().filter_map(|(_, client)| client.as_consumer());
+    let mut others = consumers.filter(|other| other.is_running() && other.group() == group && group.is_some());
+    match others.find(|other| other.config().group_protocol != protocol) {
+        Some(other) => Err(Refused::new(
+            format!("{}, which runs, speaks the other protocol in this group", other.name()),
+            "give both the same group.protocol, or close that one first",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// The refusal that a config error is.
@@ -561,6 +581,13 @@ fn configure(doing: &mut Doing<'_>, target: ConfigTarget, configs: &Configs) -> 
         }
         ConfigTarget::Topic(id) => set_topic(&mut settings, id, configs)?,
         ConfigTarget::Client(id) => {
+            let runs = doing.world.client(id).is_some_and(Client::is_running);
+            if runs && configs.iter().any(|(name, _)| name == "group.protocol") {
+                return Err(Refused::new(
+                    "a consumer reads group.protocol when it starts",
+                    format!("kill {} first, and start it afterwards", client_name(doing.world, id)),
+                ));
+            }
             let mut changed = doing.world.model.clients[usize::from(id.0)].clone();
             let set = changed.make_mut().set_all(configs);
             set.map_err(|e| config_refused(&e))?;

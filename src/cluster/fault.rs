@@ -3,8 +3,8 @@
 //! A fault only changes what really changes: a killed process's peers learn it from their connections, a host without
 //! power is noticed by nobody until a time-out, and the controller learns of either when a session ends.
 
-use crate::cluster::act::broker_exists;
 use crate::cluster::act::change_settings;
+use crate::cluster::act::{broker_exists, one_protocol};
 use crate::cluster::client::Client;
 use crate::cluster::event::{BrokerState, LostBy, What};
 use crate::cluster::ids::{BrokerId, ClientId, Node};
@@ -388,6 +388,9 @@ pub(crate) fn start_client(doing: &mut Doing<'_>, id: ClientId) -> Done {
             format!("{name} is running already"),
             format!("kill {name} first"),
         ));
+    }
+    if let Some(consumer) = doing.world.client(id).and_then(Client::as_consumer) {
+        one_protocol(doing.world, consumer.group(), consumer.config().group_protocol)?;
     }
     doing.with_client(id, |client, cx| client.start(cx));
     doing.say(Rule::Act, || What::ClientStarted { client: id });

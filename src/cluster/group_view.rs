@@ -53,7 +53,9 @@ impl World {
         let (name, topic) = (self.settings().group(group), &self.settings().topic(tp.topic).name);
         let mut committed = None;
         for record in longest.batches().flat_map(|batch| batch.records()) {
-            let entry = record.key.and_then(|key| Entry::parse(key, record.value, self.settings()));
+            let entry = record
+                .key
+                .and_then(|key| Entry::parse(key, record.value, self.settings()));
             if let Some(Entry::Offset(of, slot, value)) = entry
                 && of == *name
                 && slot.topic == *topic

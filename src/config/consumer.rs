@@ -232,7 +232,10 @@ impl ConsumerConfig {
         if let Some(name) = foreign.iter().find(|name| set.get(name).is_some()) {
             let (protocol, remedy) = match self.group_protocol {
                 GroupProtocol::Classic => ("classic", "set group.protocol=consumer as well, or leave it out"),
-                GroupProtocol::Consumer => ("consumer", "leave it out: the broker's group.consumer.* settings decide"),
+                GroupProtocol::Consumer => (
+                    "consumer",
+                    "leave it out: the broker's group.consumer.* settings decide",
+                ),
             };
             return Err(ConfigError::Conflict {
                 reason: format!("{name} cannot be set with group.protocol={protocol}; {remedy}"),

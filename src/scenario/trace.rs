@@ -436,7 +436,8 @@ impl Describer<'_> {
                 revoking,
             } => {
                 let client = self.node(Node::Client(*client));
-                let names = |all: &[TopicPartition]| all.iter().map(|tp| self.world.partition_name(*tp)).collect::<Vec<_>>();
+                let names =
+                    |all: &[TopicPartition]| all.iter().map(|tp| self.world.partition_name(*tp)).collect::<Vec<_>>();
                 let (assigned, revoking) = (names(assigned), names(revoking));
                 self.group(*group)
                     .fact("member", client)

@@ -3,9 +3,7 @@
 //! Correlation ids are numbers of convenience and are left out: two worlds that differ in them alone are the same.
 
 use crate::cluster::assignor::Slot;
-use crate::cluster::group::protocol::{
-    ConsumerBeat, GroupRequest, GroupResponse, JoinAnswer, Standing, Subscription,
-};
+use crate::cluster::group::protocol::{ConsumerBeat, GroupRequest, GroupResponse, JoinAnswer, Standing, Subscription};
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::message::{
     Acks, AlterPartitionResult, FetchRequest, FetchResult, HeartbeatWant, Message, OffsetSpec,
@@ -209,7 +207,9 @@ fn group_request(request: &GroupRequest, out: &mut Encoder) {
 fn consumer_beat(beat: &ConsumerBeat, out: &mut Encoder) {
     standing(&beat.by, out);
     out.option(beat.rebalance, Encoder::u64);
-    out.option(beat.topics.as_ref(), |out, topics| each(topics, out, |out, topic| out.str(topic)));
+    out.option(beat.topics.as_ref(), |out, topics| {
+        each(topics, out, |out, topic| out.str(topic))
+    });
     out.option(beat.assignor, |out, assignor| out.u8(assignor as u8));
     out.option(beat.owned.as_ref(), |out, owned| partitions(owned, out));
 }

@@ -359,10 +359,18 @@ mod tests {
         let record = entry.to_record(0, &Settings::default());
         let (key, value) = (record.key.unwrap_or_default(), record.value.unwrap_or_default());
         for end in 0..value.len() {
-            assert_eq!(Entry::parse(&key, Some(&value[..end]), &Settings::default()), None, "{end}");
+            assert_eq!(
+                Entry::parse(&key, Some(&value[..end]), &Settings::default()),
+                None,
+                "{end}"
+            );
         }
         for end in 0..key.len() {
-            assert_eq!(Entry::parse(&key[..end], Some(&value), &Settings::default()), None, "{end}");
+            assert_eq!(
+                Entry::parse(&key[..end], Some(&value), &Settings::default()),
+                None,
+                "{end}"
+            );
         }
     }
 }

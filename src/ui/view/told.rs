@@ -50,7 +50,10 @@ pub fn weight(what: &What) -> u8 {
         What::RebalanceBegun { .. } | What::PartitionsTaken { .. } => 71,
         What::MemberJoined { .. } | What::MemberMoved { .. } | What::TargetAssigned { .. } => 69,
         What::GroupsLoaded { .. } => 68,
-        What::GroupStable { .. } | What::GroupEpochRaised { .. } | What::CommitSent { .. } | What::CoordinatorFound { .. } => 28,
+        What::GroupStable { .. }
+        | What::GroupEpochRaised { .. }
+        | What::CommitSent { .. }
+        | What::CoordinatorFound { .. } => 28,
         What::Rolled { .. } => 66,
         What::Diverged { .. } => 64,
         What::Flushed { .. } => 62,

@@ -72,7 +72,11 @@ impl Consumer {
 
     /// Its id: the same for as long as its process lives.
     fn own_id(&mut self) -> MemberId {
-        if let Some(membership) = self.membership.as_ref().filter(|membership| !membership.member.is_empty()) {
+        if let Some(membership) = self
+            .membership
+            .as_ref()
+            .filter(|membership| !membership.member.is_empty())
+        {
             return Arc::clone(&membership.member);
         }
         let mut letter = || UUID_LETTERS[self.chance.draw() as usize % UUID_LETTERS.len()] as char;
@@ -180,7 +184,10 @@ impl Consumer {
         if !cx.holds(Rule::GroupRevoke) {
             return Vec::new();
         }
-        let target = self.membership.as_ref().and_then(|membership| membership.target.as_ref());
+        let target = self
+            .membership
+            .as_ref()
+            .and_then(|membership| membership.target.as_ref());
         let stays = |tp: &TopicPartition| target.is_some_and(|target| target.contains(tp));
         self.readings.keys().copied().filter(|tp| !stays(tp)).collect()
     }
@@ -189,7 +196,10 @@ impl Consumer {
     fn adopt(&mut self, cx: &mut Cx) {
         let gone = self.to_give_up(cx);
         self.take_away(&gone, Loss::Revoked, cx);
-        let target = self.membership.as_ref().and_then(|membership| membership.target.clone());
+        let target = self
+            .membership
+            .as_ref()
+            .and_then(|membership| membership.target.clone());
         let target = target.unwrap_or_default();
         let adopted = self.known_of(&target);
         if adopted != target {

@@ -667,9 +667,8 @@ impl Consumer {
 
     fn send_leave(&mut self, cx: &mut Cx) {
         let follows = self.follows();
-        let is_member = |membership: &&mut Membership| {
-            !membership.member.is_empty() && (!follows || membership.generation >= 0)
-        };
+        let is_member =
+            |membership: &&mut Membership| !membership.member.is_empty() && (!follows || membership.generation >= 0);
         let Some(membership) = self.membership.as_mut().filter(is_member) else {
             return;
         };

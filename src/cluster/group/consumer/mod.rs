@@ -125,13 +125,17 @@ impl ConsumerGroup {
         let told = told(known.map(|member| &member.told), from, beat);
         let mut decision = Decision::default();
         if known.is_none_or(|member| member.told != told) {
-            decision.changes.push(Change::Member(Arc::clone(id), Some(told.clone())));
+            decision
+                .changes
+                .push(Change::Member(Arc::clone(id), Some(told.clone())));
         }
         let epoch = self.raise_epoch(id, &told, around, &mut decision);
         let target = self.aim(id, &told, epoch, around, &mut decision);
         let place = self.move_on(id, before, &target, beat.owned.as_ref(), around);
         if place != *before {
-            decision.changes.push(Change::Current(Arc::clone(id), Some(place.clone())));
+            decision
+                .changes
+                .push(Change::Current(Arc::clone(id), Some(place.clone())));
         }
         let shown = joins || beat.is_full() || place.assigned != before.assigned;
         let beaten = Beaten {

@@ -97,7 +97,12 @@ impl Change {
     }
 
     /// Back from a record, of which the kind and the group were read already.
-    pub(in crate::cluster::group) fn parse(kind: i16, key: &mut Reader<'_>, mut value: Option<Reader<'_>>, settings: &Settings) -> Option<Change> {
+    pub(in crate::cluster::group) fn parse(
+        kind: i16,
+        key: &mut Reader<'_>,
+        mut value: Option<Reader<'_>>,
+        settings: &Settings,
+    ) -> Option<Change> {
         if let Some(value) = &mut value
             && value.i16()? != VERSION
         {
@@ -110,7 +115,11 @@ impl Change {
             PARTITION_METADATA => Change::NoPartitionMetadata,
             MEMBER => Change::Member(key.text()?, read(value, |value| told(value, settings))?),
             TARGET => {
-                let target = |value: &mut Reader<'_>| Some(assigned(value, 0, settings)?.into_keys().collect());
+                let target = |value: &mut Reader<'_>| {
+                    let assigned = assigned(value, 0, settings)?;
+                    value.tag()?;
+                    Some(assigned.into_keys().collect())
+                };
                 Change::Target(key.text()?, read(value, target)?)
             }
             CURRENT => Change::Current(key.text()?, read(value, |value| place(value, settings))?),
@@ -137,7 +146,8 @@ fn member(told: &Told, settings: &Settings, out: &mut Writer) {
     });
     out.compact_maybe(Some(""))
         .i32(i32::try_from(told.rebalance / 1_000).unwrap_or(i32::MAX));
-    out.compact_maybe(told.assignor.map(server_name)).no_tags();
+    // That it does not speak the classic protocol is written, though it need not be.
+    out.compact_maybe(told.assignor.map(server_name)).tag(&[0]);
 }
 
 fn told(value: &mut Reader<'_>, settings: &Settings) -> Option<Told> {
@@ -148,6 +158,7 @@ fn told(value: &mut Reader<'_>, settings: &Settings) -> Option<Told> {
     let _pattern = value.compact_maybe()?;
     let rebalance = value.i32()?.max(0) as Micros * 1_000;
     let assignor = value.compact_maybe()?;
+    let _classic = value.tag()?;
     let client = settings.clients.iter().position(|known| *known == client)?;
     Some(Told {
         client: ClientId(client as u16),
@@ -218,13 +229,15 @@ fn with_epochs(assigned: &Assigned, out: &mut Writer) {
 fn place(value: &mut Reader<'_>, settings: &Settings) -> Option<Place> {
     let (epoch, previous) = (value.i32()?, value.i32()?);
     let state = MemberState::from_number(value.i8()?)?;
-    Some(Place {
+    let place = Place {
         epoch,
         previous,
         state,
         assigned: assigned(value, epoch, settings)?,
         revoking: assigned(value, epoch, settings)?,
-    })
+    };
+    value.tag()?;
+    Some(place)
 }
 
 /// Partitions with their epochs; without one it is `epoch`. Topics that never were are passed over.
@@ -247,4 +260,3 @@ fn assigned(value: &mut Reader<'_>, epoch: i32, settings: &Settings) -> Option<A
     }
     Some(assigned)
 }
-

@@ -3,6 +3,8 @@
 //! What is decided takes effect at once for the group's own protocol; offsets are told to others only when their record is
 //! replicated, and so is an answer to who wrote it. Mirrors `GroupCoordinatorShard` and `CoordinatorRuntime`.
 
+mod following;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -18,13 +20,12 @@ use crate::log::{Batch, Encoder, Errors, Fingerprint};
 use crate::sorted::SortedMap;
 
 use super::classic::ClassicGroup;
-use super::consumer::{Around, Change, ConsumerGroup, Decision, server_name};
+use super::consumer::{Around, ConsumerGroup};
 use super::kind::GroupKind;
 use super::out::{Out, Then, Write, broker};
-use super::protocol::{
-    Beaten, ConsumerBeat, GroupRequest, GroupResponse, JoinGroup, MemberId, Remembered, Standing,
-};
+use super::protocol::{GroupRequest, GroupResponse, JoinGroup, MemberId, Remembered, Standing};
 use super::record::{Entry, OffsetAndMetadata};
+use following::{consumer_entries, is_change, remove};
 
 /// How long after a failure the removal of a member is tried again.
 const REMOVAL_BACKOFF: Micros = 500_000;
@@ -129,14 +130,6 @@ impl Shard {
         }
     }
 
-    /// The group's members, if they speak the consumer protocol.
-    fn consumer_mut(&mut self, id: GroupId) -> Option<&mut ConsumerGroup> {
-        match &mut self.groups.get_mut(&id)?.kind {
-            GroupKind::Consumer(group) => Some(group),
-            GroupKind::Classic(_) => None,
-        }
-    }
-
     /// Handles a request of a member, or of somebody who may become one.
     pub fn serve(
         &mut self,
@@ -203,116 +196,6 @@ impl Shard {
             GroupKind::Consumer(_) => {
                 let refused = GroupRequest::Join(join).refused(Errors::InconsistentGroupProtocol);
                 out.reply(from, id, refused);
-            }
-        }
-    }
-
-    /// A member speaks the consumer protocol. A group without members takes it.
-    fn beat(
-        &mut self,
-        from: ClientId,
-        id: Correlation,
-        beat: &ConsumerBeat,
-        image: &Image,
-        out: &mut Out,
-        cx: &mut Cx<'_>,
-    ) -> Result<(), Errors> {
-        let by = &beat.by;
-        let around = Around::of(cx, image);
-        let mut entries = Vec::new();
-        let empty = ConsumerGroup::default();
-        let group = match self.groups.get(&by.group).map(|group| &group.kind) {
-            Some(GroupKind::Consumer(group)) => group,
-            Some(GroupKind::Classic(classic)) if by.epoch == 0 && classic.is_idle() => {
-                if classic.generation() > 0 {
-                    entries.push(Entry::Group(Arc::clone(cx.settings.group(by.group)), None));
-                }
-                &empty
-            }
-            None if by.epoch == 0 => &empty,
-            Some(GroupKind::Classic(_)) | None => return Err(Errors::GroupIdNotFound),
-        };
-        let (decision, beaten) = if by.epoch < 0 {
-            (group.leave(&by.member, &around)?, Beaten::left(by.epoch))
-        } else {
-            group.beat(from, beat, &around)?
-        };
-        let newcomer = group.members().all(|(member, _)| *member != by.member);
-        self.tell(by, from, newcomer, &decision, cx);
-        entries.extend(consumer_entries(by.group, decision.changes, cx.settings));
-        let answer = Then::Beaten {
-            client: from,
-            id,
-            by: by.clone(),
-            beaten,
-        };
-        if entries.is_empty() {
-            self.answer_now(answer, out, cx);
-        } else {
-            out.write(entries, answer);
-        }
-        Ok(())
-    }
-
-    /// Nothing had to be written: a member is answered at once.
-    fn answer_now(&mut self, answer: Then, out: &mut Out, cx: &Cx<'_>) {
-        self.hear(&answer, cx.now);
-        if let Then::Beaten { client, id, beaten, .. } = answer {
-            out.reply(client, id, GroupResponse::ConsumerBeat(Ok(beaten)));
-        }
-    }
-
-    /// Who has spoken is heard.
-    fn hear(&mut self, spoken: &Then, now: Micros) {
-        if let Then::Beaten { by, beaten, .. } = spoken
-            && let Some(group) = self.consumer_mut(by.group)
-        {
-            group.hear(&by.member, beaten.every, now);
-        }
-    }
-
-    /// Says what a group under the consumer protocol has decided.
-    fn tell(&self, by: &Standing, client: ClientId, newcomer: bool, decision: &Decision, cx: &mut Cx<'_>) {
-        let (broker, group) = (broker(cx), by.group);
-        for change in &decision.changes {
-            match change {
-                Change::Member(member, Some(_)) if newcomer => cx.say(Rule::GroupEpoch, || What::MemberJoined {
-                    broker,
-                    group,
-                    client,
-                    member: Arc::clone(member),
-                }),
-                Change::Member(_, None) => cx.say(Rule::GroupEpoch, || What::MemberLeft {
-                    broker,
-                    group,
-                    client,
-                    why: Departure::Left,
-                }),
-                Change::Epoch(Some((epoch, _))) => cx.say(Rule::GroupEpoch, || What::GroupEpochRaised {
-                    broker,
-                    group,
-                    epoch: *epoch,
-                }),
-                Change::TargetEpoch(Some((epoch, _))) => {
-                    if let Some(assignor) = decision.assigned_by.map(server_name) {
-                        cx.say(Rule::GroupTarget, || What::TargetAssigned {
-                            broker,
-                            group,
-                            epoch: *epoch,
-                            assignor,
-                        });
-                    }
-                }
-                Change::Current(_, Some(place)) => cx.say(Rule::GroupReconcile, || What::MemberMoved {
-                    broker,
-                    group,
-                    client,
-                    epoch: place.epoch,
-                    state: place.state.name(),
-                    assigned: place.assigned.keys().copied().collect(),
-                    revoking: place.revoking.keys().copied().collect(),
-                }),
-                _ => {}
             }
         }
     }
@@ -543,13 +426,10 @@ impl Shard {
         let (now_ms, retention) = (cx.wall_ms(), retention_ms(cx));
         for (id, group) in &self.groups {
             let name = cx.settings.group(*id);
-            let expired = group
-                .offsets
-                .iter()
-                .filter(|(slot, value)| {
-                    let from = group.ages_from(slot, value);
-                    from.is_some_and(|from| now_ms - from >= retention)
-                });
+            let expired = group.offsets.iter().filter(|(slot, value)| {
+                let from = group.ages_from(slot, value);
+                from.is_some_and(|from| now_ms - from >= retention)
+            });
             let mut entries: Vec<Entry> = expired
                 .map(|(slot, _)| Entry::Offset(Arc::clone(name), slot.clone(), None))
                 .collect();
@@ -617,24 +497,6 @@ impl Shard {
                 }
                 Entry::Consumer(_, change) => self.read(id, change, cx),
             }
-        }
-    }
-
-    /// A change of a group under the consumer protocol takes effect. Tombstones of what the group is no longer say nothing.
-    fn read(&mut self, id: GroupId, change: &Change, cx: &Cx<'_>) {
-        if change.is_tombstone() && self.consumer_mut(id).is_none() {
-            return;
-        }
-        if *change == Change::Epoch(None) {
-            self.forget(id);
-            return;
-        }
-        let kind = &mut self.group_mut(id).kind;
-        if let GroupKind::Classic(_) = kind {
-            *kind = GroupKind::Consumer(ConsumerGroup::default());
-        }
-        if let GroupKind::Consumer(group) = kind {
-            group.read(change, cx.now, cx.settings.broker(broker(cx)));
         }
     }
 
@@ -758,54 +620,6 @@ fn entries(batch: &Batch, start: i64, settings: &Settings) -> Vec<Entry> {
     records
         .filter_map(|record| Entry::parse(record.key?, record.value, settings))
         .collect()
-}
-
-/// Whether an entry changes a group under the consumer protocol, and so takes effect when it is written.
-fn is_change(entry: &Entry) -> bool {
-    matches!(entry, Entry::Consumer(..))
-}
-
-/// Changes of a group as entries.
-fn consumer_entries(group: GroupId, changes: Vec<Change>, settings: &Settings) -> Vec<Entry> {
-    let name = settings.group(group);
-    let entry = |change| Entry::Consumer(Arc::clone(name), change);
-    changes.into_iter().map(entry).collect()
-}
-
-/// Takes a member out of a group under the consumer protocol. Several are taken out one after the other.
-fn remove(
-    id: GroupId,
-    group: &ConsumerGroup,
-    member: Option<MemberId>,
-    why: Departure,
-    image: &Image,
-    out: &mut Out,
-    cx: &mut Cx<'_>,
-) {
-    let Some(member) = member else { return };
-    let Some(client) = group.client(&member) else { return };
-    let (broker, rule) = (
-        broker(cx),
-        match why {
-            Departure::SessionEnded => Rule::GroupSession,
-            _ => Rule::GroupReconcile,
-        },
-    );
-    cx.say(rule, || What::MemberLeft {
-        broker,
-        group: id,
-        client,
-        why,
-    });
-    let decision = group.fence(&member, &Around::of(cx, image));
-    let epoch = group.epoch() + 1;
-    cx.say(Rule::GroupEpoch, || What::GroupEpochRaised {
-        broker,
-        group: id,
-        epoch,
-    });
-    let entries = consumer_entries(id, decision.changes, cx.settings);
-    out.write(entries, Then::Remove(id, member));
 }
 
 fn retention_ms(cx: &Cx<'_>) -> i64 {
