@@ -3,9 +3,10 @@
 //! A coordinator that runs is asked. While there is none, what its partition of `__consumer_offsets` says counts, wherever
 //! it lies: the longest log of its replicas.
 
+use crate::cluster::assignor::Slot;
 use crate::cluster::broker::offsets_partition;
-use crate::cluster::group::Group;
 use crate::cluster::group::record::Entry;
+use crate::cluster::group::{Group, GroupKind};
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, TopicPartition};
 use crate::cluster::world::World;
 use crate::sorted::sort_by;
@@ -32,6 +33,32 @@ impl World {
         sort_by(&mut members, Ord::cmp);
         members.dedup();
         members
+    }
+
+    /// What a group's coordinator keeps for a member's process.
+    pub fn kept_for(&self, group: GroupId, client: ClientId) -> Vec<TopicPartition> {
+        match self.group(group).map(|group| &group.kind) {
+            Some(GroupKind::Classic(classic)) => {
+                let member = classic.members().find(|(_, member)| member.client == client);
+                let slots = member.into_iter().flat_map(|(_, member)| &member.assignment);
+                let partition = |slot: &Slot| {
+                    Some(TopicPartition {
+                        topic: self.topic_named(&slot.topic)?,
+                        partition: slot.partition,
+                    })
+                };
+                slots.filter_map(partition).collect()
+            }
+            Some(GroupKind::Consumer(consumer)) => {
+                let member = consumer.members().find(|(_, member)| member.told.client == client);
+                let places = member.into_iter().map(|(_, member)| &member.place);
+                places
+                    .flat_map(|place| place.assigned.keys().chain(place.revoking.keys()))
+                    .copied()
+                    .collect()
+            }
+            None => Vec::new(),
+        }
     }
 
     /// The offset that a group has committed in a partition, as far as it is replicated.

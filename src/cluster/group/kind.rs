@@ -47,14 +47,6 @@ impl GroupKind {
         }
     }
 
-    /// Generation or group epoch.
-    pub fn epoch(&self) -> i32 {
-        match self {
-            GroupKind::Classic(group) => group.generation(),
-            GroupKind::Consumer(group) => group.epoch(),
-        }
-    }
-
     /// The state's name, as Kafka's tools show it.
     pub fn state(&self) -> &'static str {
         match self {

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use crate::cluster::assignor::Slot;
+use crate::cluster::group::GroupKind;
 use crate::cluster::{ClientId, GroupId, TopicPartition};
 use crate::sorted::SortedSet;
 use crate::ui::view::lanes::acks_word;
@@ -125,21 +125,10 @@ fn assigned(look: &Look<'_>, id: ClientId) -> Vec<TopicPartition> {
         return Vec::new();
     };
     let kept = consumer.group().filter(|_| !consumer.is_running());
-    match kept.and_then(|group| look.world.group(group)) {
+    match kept.filter(|group| look.world.group(*group).is_some()) {
         None => consumer.assignment().collect(),
-        Some(group) => {
-            let member = group.classic.members().find(|(_, member)| member.client == id);
-            let slots = member.into_iter().flat_map(|(_, member)| member.assignment.iter());
-            slots.filter_map(|slot| named(look, slot)).collect()
-        }
+        Some(group) => look.world.kept_for(group, id),
     }
-}
-
-fn named(look: &Look<'_>, slot: &Slot) -> Option<TopicPartition> {
-    Some(TopicPartition {
-        topic: look.world.topic_named(&slot.topic)?,
-        partition: slot.partition,
-    })
 }
 
 fn reader(look: &Look<'_>, id: ClientId, group: Option<GroupId>) -> Reader {
@@ -208,11 +197,13 @@ fn about(look: &Look<'_>, id: GroupId) -> String {
         return "no coordinator: nobody can join or commit".to_string();
     };
     match look.world.group(id) {
-        Some(group) => format!(
-            "{}, generation {}, coordinated by broker {coordinator}",
-            group.classic.state(),
-            group.classic.generation()
-        ),
+        Some(group) => {
+            let counted = match &group.kind {
+                GroupKind::Classic(classic) => format!("generation {}", classic.generation()),
+                GroupKind::Consumer(consumer) => format!("group epoch {}", consumer.epoch()),
+            };
+            format!("{}, {counted}, coordinated by broker {coordinator}", group.kind.state())
+        }
         None => format!("nothing known yet, coordinated by broker {coordinator}"),
     }
 }
