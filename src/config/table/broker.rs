@@ -54,20 +54,27 @@ pub(super) static CONFIGS: &[Def] = &[
         .about("The broker puts at most this much into any fetch response, whatever the client asks for."),
     int("fetch.purgatory.purge.interval.requests", Text("1000"), Any).from("ReplicationConfigs"),
     boolean("follower.fetch.last.tiered.offset.enable", Text("false"), Any).dynamic().from("ReplicationConfigs"),
-    int("group.consumer.assignment.interval.ms", Text("1000"), AtLeast(0)).ms().from("GroupCoordinatorConfig"),
+    int("group.consumer.assignment.interval.ms", Text("1000"), AtLeast(0)).ms().from("GroupCoordinatorConfig")
+        .about("At least this long lies between two target assignments of a group under the consumer protocol."),
     boolean("group.consumer.assignor.offload.enable", Text("true"), Any).internal().from("GroupCoordinatorConfig"),
     list("group.consumer.assignors", Text("uniform,range"), AnyList).from("GroupCoordinatorConfig"),
-    int("group.consumer.heartbeat.interval.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
+    int("group.consumer.heartbeat.interval.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("How often a member under the consumer protocol is told to say that it is alive."),
     int("group.consumer.max.assignment.interval.ms", Text("15000"), AtLeast(0)).ms().from("GroupCoordinatorConfig"),
-    int("group.consumer.max.heartbeat.interval.ms", Text("15000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
-    int("group.consumer.max.session.timeout.ms", Text("60000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
+    int("group.consumer.max.heartbeat.interval.ms", Text("15000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("The longest interval of heartbeats that may be set."),
+    int("group.consumer.max.session.timeout.ms", Text("60000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("The longest session that may be set."),
     int("group.consumer.max.size", Text("2147483647"), AtLeast(1)).from("GroupCoordinatorConfig"),
     string("group.consumer.migration.policy", Text("bidirectional"), OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"])).from("GroupCoordinatorConfig"),
     int("group.consumer.min.assignment.interval.ms", Text("0"), AtLeast(0)).ms().from("GroupCoordinatorConfig"),
-    int("group.consumer.min.heartbeat.interval.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
-    int("group.consumer.min.session.timeout.ms", Text("45000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
+    int("group.consumer.min.heartbeat.interval.ms", Text("5000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("The shortest interval of heartbeats that may be set."),
+    int("group.consumer.min.session.timeout.ms", Text("45000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("The shortest session that may be set."),
     int("group.consumer.regex.refresh.interval.ms", Text("600000"), AtLeast(10000)).ms().internal().from("GroupCoordinatorConfig"),
-    int("group.consumer.session.timeout.ms", Text("45000"), AtLeast(1)).ms().from("GroupCoordinatorConfig"),
+    int("group.consumer.session.timeout.ms", Text("45000"), AtLeast(1)).ms().from("GroupCoordinatorConfig")
+        .about("A member under the consumer protocol that is silent for this long is removed."),
     int("group.coordinator.append.linger.ms", Text("-1"), AtLeast(-1)).ms().from("GroupCoordinatorConfig"),
     int("group.coordinator.background.threads", Text("2"), AtLeast(1)).from("GroupCoordinatorConfig"),
     int("group.coordinator.cached.buffer.max.bytes", Text("1048588"), AtLeast(524288)).bytes().from("GroupCoordinatorConfig"),

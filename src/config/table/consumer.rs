@@ -34,8 +34,10 @@ pub(super) static CONFIGS: &[Def] = &[
         .about("The broker answers a fetch once it has this much to give."),
     string("group.id", Null, Any),
     string("group.instance.id", Null, NonEmptyString),
-    string("group.protocol", Text("classic"), OneOfAnyCase(&["CONSUMER", "CLASSIC"])),
-    string("group.remote.assignor", Null, Any),
+    string("group.protocol", Text("classic"), OneOfAnyCase(&["CONSUMER", "CLASSIC"]))
+        .about("Who assigns: a member, when all have joined (classic), or the coordinator, step by step (consumer)."),
+    string("group.remote.assignor", Null, Any)
+        .about("The assignor that the coordinator is asked to use, uniform or range; without it the coordinator chooses."),
     int("heartbeat.interval.ms", Text("3000"), Any).ms()
         .about("How often a member of a group tells its coordinator that it is alive."),
     list("interceptor.classes", Text(""), AnyList),
