@@ -1,8 +1,8 @@
 //! Acting on what the controller has decided, when the news of it arrives.
 //!
 //! Mirrors `BrokerMetadataPublisher`, `ReplicaManager.applyDelta`, `Partition.makeLeader` and `makeFollower`. Old news is
-//! ignored by offset, an old state of one partition by its partition epoch; a newer one overrides an ISR change that this
-//! broker has asked for and not been answered about.
+//! ignored by offset, an old state of one partition by its partition epoch; a newer one, and one with the partition epoch that
+//! is known already, overrides an ISR change that this broker has asked for and not been answered about.
 
 use std::sync::Arc;
 
