@@ -44,6 +44,8 @@ pub fn Drawers(props: &DrawersProps) -> Html {
         (Drawer::Files, "Files"),
         (Drawer::Metrics, "Metrics"),
     ];
+    let open = tabs.iter().find(|(drawer, _)| Some(*drawer) == props.open);
+    let name = open.map_or("", |(_, name)| *name);
     html! {
         <div class="drawers">
             <div class="tabs" role="tablist" aria-label="Drawers" onkeydown={Callback::from(move_between_tabs)}>
@@ -57,7 +59,8 @@ pub fn Drawers(props: &DrawersProps) -> Html {
                 }) }
             </div>
             if let Some(drawer) = props.open {
-                <div class={classes!("drawer", (drawer == Drawer::Files).then_some("tall"))} id="drawer" role="tabpanel" tabindex="0" aria-label={tabs.iter().find(|(other, _)| *other == drawer).map_or("", |(_, name)| *name)}>
+                // Each begins where it begins, not where the one before was scrolled to.
+                <div key={name} class={classes!("drawer", (drawer == Drawer::Files).then_some("tall"))} id="drawer" role="tabpanel" tabindex="0" aria-label={name}>
                     { props.children.clone() }
                 </div>
             }

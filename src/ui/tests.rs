@@ -640,7 +640,7 @@ fn a_zombie_stands_beside_the_truth_until_it_hears() {
         frozen,
         [
             "1 Broker 1 is frozen. When it wakes, it leads on until it hears of epoch 1. \
-        leader: broker 1/broker 2; epoch: 0/1; in sync: 1, 2, 3/2, 3; HW: 1/2; state: up/fenced"
+        leader: 1/2; epoch: 0/1; in sync: 1, 2, 3/2, 3; HW: 1/2; state: up/fenced"
         ]
     );
     let cut = believed(&format!("{ZOMBIE}cut 1 controller,2,3\nresume 1\n"));

@@ -58,7 +58,7 @@ pub fn zombie(look: &Look<'_>, id: BrokerId) -> Option<Belief> {
         return None;
     }
     let mark = |of: Option<i64>| of.map_or("unknown".to_string(), |at| at.to_string());
-    let leader = |of: Option<BrokerId>| of.map_or("nobody".to_string(), |id| format!("broker {id}"));
+    let leader = |of: Option<BrokerId>| of.map_or("nobody".to_string(), |id| id.to_string());
     let real = state
         .leader
         .and_then(|id| look.world.broker(id)?.replica(look.partition));
