@@ -23,7 +23,7 @@ const OFFSET_COMMIT: i16 = 1;
 /// Kind of the key of a classic group's state.
 const GROUP_METADATA: i16 = 2;
 /// Version of a commit's value.
-const OFFSET_COMMIT_VALUE: i16 = 3;
+const OFFSET_COMMIT_VALUE: i16 = 4;
 /// Version of a group's value.
 const GROUP_METADATA_VALUE: i16 = 3;
 /// Version of a subscription and of an assignment.
@@ -92,7 +92,10 @@ impl Entry {
     pub fn to_record(&self, now_ms: i64, settings: &Settings) -> Record {
         let (key, value) = match self {
             Entry::Consumer(group, change) => (change.key(group), change.value(settings)),
-            Entry::Offset(group, slot, value) => (offset_key(group, slot), value.as_ref().map(offset_value)),
+            Entry::Offset(group, slot, value) => {
+                let value = value.as_ref().map(|value| offset_value(value, slot, settings));
+                (offset_key(group, slot), value)
+            }
             Entry::Group(group, value) => (group_key(group), value.as_ref().map(group_value)),
         };
         Record::new(Some(&key), value.as_deref(), now_ms)
@@ -138,12 +141,19 @@ fn offset_key(group: &str, slot: &Slot) -> Vec<u8> {
     out.0
 }
 
-fn offset_value(value: &OffsetAndMetadata) -> Vec<u8> {
+fn offset_value(value: &OffsetAndMetadata, slot: &Slot, settings: &Settings) -> Vec<u8> {
+    let mut topics = settings.topics.iter().rev();
+    let topic = topics.find(|(_, topic)| topic.name == slot.topic);
     let mut out = Writer::default();
     out.i16(OFFSET_COMMIT_VALUE)
         .i64(value.offset)
         .i32(value.leader_epoch.unwrap_or(-1));
-    out.text("").i64(value.committed_ms);
+    // No metadata.
+    out.compact("").i64(value.committed_ms);
+    match topic {
+        Some((id, _)) => out.tag(&id.uuid()),
+        None => out.no_tags(),
+    };
     out.0
 }
 
@@ -222,13 +232,17 @@ impl Reader<'_> {
     }
 
     fn offset(&mut self) -> Option<OffsetAndMetadata> {
-        let _version = self.i16()?;
+        if self.i16()? != OFFSET_COMMIT_VALUE {
+            return None;
+        }
         let (offset, epoch) = (self.i64()?, self.i32()?);
-        let _metadata = self.text()?;
+        let _metadata = self.compact()?;
+        let committed_ms = self.i64()?;
+        let _topic = self.tag()?;
         Some(OffsetAndMetadata {
             offset,
             leader_epoch: (epoch >= 0).then_some(epoch),
-            committed_ms: self.i64()?,
+            committed_ms,
         })
     }
 
@@ -285,6 +299,9 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::ids::TopicId;
+    use crate::cluster::settings::Topic;
+    use crate::config::TopicConfig;
 
     fn slot(topic: &str, partition: u32) -> Slot {
         Slot {
@@ -297,18 +314,32 @@ mod tests {
         Entry::parse(record.key.as_deref()?, record.value.as_deref(), &Settings::default())
     }
 
+    /// What a real coordinator wrote for a commit of offset 3, with the topic's id in the place of its own.
     #[test]
     fn a_commit_is_written_as_kafka_writes_it() {
-        let value = OffsetAndMetadata {
-            offset: 5,
-            leader_epoch: Some(2),
-            committed_ms: 1,
+        let topic = Topic {
+            name: "t-k848a".into(),
+            config: TopicConfig::default(),
+            on_broker: Vec::new(),
+            partitions: 2,
         };
-        let entry = Entry::Offset("g".into(), slot("t", 3), Some(value));
-        let record = entry.to_record(9, &Settings::default());
-        let key = [0, 1, 0, 1, b'g', 0, 1, b't', 0, 0, 0, 3];
+        let settings = Settings {
+            topics: [(TopicId(0), topic)].into(),
+            ..Settings::default()
+        };
+        let value = OffsetAndMetadata {
+            offset: 3,
+            leader_epoch: Some(0),
+            committed_ms: 1_796_006_092_669,
+        };
+        let entry = Entry::Offset("g1-k848a".into(), slot("t-k848a", 0), Some(value));
+        let record = entry.to_record(9, &settings);
+        let key = b"\x00\x01\x00\x08g1-k848a\x00\x07t-k848a\x00\x00\x00\x00";
         assert_eq!(record.key.as_deref(), Some(&key[..]));
-        let value = [0, 3, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+        let mut value =
+            b"\x00\x04\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x01\x00\x00\x01\xa2\x2a\x4e\x1f\x7d".to_vec();
+        value.extend_from_slice(b"\x01\x00\x10");
+        value.extend_from_slice(&TopicId(0).uuid());
         assert_eq!(record.value.as_deref(), Some(&value[..]));
         assert_eq!((parsed(&record), record.timestamp), (Some(entry), 9));
     }
