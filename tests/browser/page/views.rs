@@ -1,6 +1,6 @@
 //! Everything that the page can show, each thing with the way to it.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use page_tests::Page;
 use serde_json::json;
 
@@ -77,15 +77,13 @@ const fn shown(name: &'static str, begin: fn(&Page) -> Result<()>) -> Shown {
 
 /// The landing, at rest after a while, with a record in the inspector.
 fn landing(page: &Page) -> Result<()> {
-    page.before_each_document(PAUSED)?;
-    page.open_after("", "", "")?;
-    stand(page)?;
-    // A machine that is busy elsewhere may look away for longer than the page takes to come here.
-    while step_number(page)? > STANDS_AT {
-        page.open_after("", "", "")?;
-        stand(page)?;
-    }
+    page.open_paused()?;
     page.eval("document.querySelector('[aria-label=\"20 steps a second\"]').click()")?;
+    let begins = step_number(page)?;
+    ensure!(
+        begins <= STANDS_AT,
+        "the landing begins with step {begins}: let it stand later"
+    );
     while step_number(page)? < STANDS_AT {
         step(page)?;
     }
@@ -99,22 +97,6 @@ fn landing(page: &Page) -> Result<()> {
 /// Where a run stands decides which controls there are, so it is always the same step: a few behind the one that the landing
 /// begins with.
 const STANDS_AT: u64 = 50;
-
-/// Pauses in the frame in which the cluster appears: said before the document begins, so that no machine is too busy for it.
-const PAUSED: &str = "{
-    const look = () => {
-        const play = document.querySelector('[data-testid=play]');
-        if (!play) return requestAnimationFrame(look);
-        if (play.getAttribute('aria-label') === 'Pause') play.click();
-    };
-    requestAnimationFrame(look);
-}";
-
-/// Waits for the cluster, which stands still.
-fn stand(page: &Page) -> Result<()> {
-    there(page, "[data-testid=play]")?;
-    page.hold_still()
-}
 
 const STEP_NUMBER: &str = "Number(document.querySelector('.caption .n').innerText)";
 

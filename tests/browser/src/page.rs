@@ -125,6 +125,32 @@ impl Page {
                  for (const [name, text] of Object.entries(items)) if (text) store.setItem(name, text);
              }}"
         );
+        self.open_with(fragment, &script)
+    }
+
+    /// Loads the landing as on a first visit, and pauses it in the frame in which its cluster appears: said before the
+    /// document begins, so that no machine is too busy to say it in time.
+    pub fn open_paused(&self) -> Result<()> {
+        self.tab.call("Page.navigate", json!({ "url": "about:blank" }))?;
+        let script = "{
+            localStorage.clear();
+            sessionStorage.clear();
+            const look = () => {
+                const play = document.querySelector('[data-testid=play]');
+                if (!play) return requestAnimationFrame(look);
+                if (play.getAttribute('aria-label') === 'Pause') play.click();
+            };
+            requestAnimationFrame(look);
+        }";
+        self.open_with("", script)?;
+        self.wait_until(
+            "the cluster is shown, and stands",
+            "document.querySelector('[data-testid=play]')?.getAttribute('aria-label') === 'Play'",
+        )
+    }
+
+    /// Loads the page once with a script before it.
+    fn open_with(&self, fragment: &str, script: &str) -> Result<()> {
         let added = self
             .tab
             .call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script }))?;
