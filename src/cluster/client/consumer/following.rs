@@ -129,11 +129,15 @@ impl Consumer {
         membership.generation = beaten.epoch;
         membership.every = beaten.every;
         membership.rejoin = false;
-        if let Some(assignment) = beaten.assignment {
-            membership.target = Some(assignment);
-        }
         if membership.stage == Stage::Joining {
             membership.stage = Stage::In;
+        }
+        if let Some(assignment) = beaten.assignment {
+            let unknown = |tp: &TopicPartition| self.metadata.image().partition(*tp).is_none();
+            if assignment.iter().any(unknown) {
+                self.metadata.want(None);
+            }
+            membership.target = Some(assignment);
         }
     }
 
@@ -158,10 +162,12 @@ impl Consumer {
         target.is_some_and(|target| membership.adopted.as_ref() != Some(&self.known_of(target)))
     }
 
-    /// Those partitions whose topic it knows.
+    /// Those partitions whose topic it knows, or that it has already.
     fn known_of(&self, partitions: &SortedSet<TopicPartition>) -> SortedSet<TopicPartition> {
-        let known = |tp: &TopicPartition| self.metadata.image().partition(*tp).is_some();
-        partitions.iter().copied().filter(known).collect()
+        let has = |tp: &TopicPartition| self.readings.contains_key(tp);
+        let first = |tp: &TopicPartition| TopicPartition { partition: 0, ..*tp };
+        let known = |tp: &TopicPartition| self.metadata.image().partition(first(tp)).is_some();
+        partitions.iter().copied().filter(|tp| has(tp) || known(tp)).collect()
     }
 
     /// Before it follows it commits, if it commits by itself. What it is to give up it reads no longer.
@@ -202,9 +208,6 @@ impl Consumer {
             .and_then(|membership| membership.target.clone());
         let target = target.unwrap_or_default();
         let adopted = self.known_of(&target);
-        if adopted != target {
-            self.metadata.want(None);
-        }
         let Some(membership) = &mut self.membership else { return };
         membership.adopted = Some(adopted.clone());
         membership.stage = Stage::In;
