@@ -237,6 +237,17 @@ impl ClassicGroup {
         }
     }
 
+    /// How long the slowest member may take to join again.
+    fn longest_rebalance(&self) -> Micros {
+        self.members.values().map(|member| member.rebalance).max().unwrap_or(0)
+    }
+
+    /// The members of which this holds.
+    fn members_that(&self, holds: impl Fn(&Member) -> bool) -> Vec<MemberId> {
+        let found = self.members.iter().filter(|(_, member)| holds(member));
+        found.map(|(id, _)| Arc::clone(id)).collect()
+    }
+
     /// Whether all members could run one of these assignors.
     fn can_run(&self, protocols: &[Assignor]) -> bool {
         let all = |protocol: &Assignor| self.members.values().all(|member| member.protocols.contains(protocol));
@@ -299,7 +310,7 @@ impl ClassicGroup {
 
     /// Begins a rebalance, or goes on with the one that is under way.
     fn gather(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
-        let longest = self.members.values().map(|member| member.rebalance).max().unwrap_or(0);
+        let longest = self.longest_rebalance();
         match self.state {
             State::Preparing { .. } => {}
             State::Empty => {
@@ -347,12 +358,7 @@ impl ClassicGroup {
     /// The group has gathered, or has waited long enough: a new generation begins with those who have come.
     fn complete_join(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
         let late = |member: &Member| !matches!(member.awaits, Some(Awaits::Join(_)));
-        let late: Vec<MemberId> = self
-            .members
-            .iter()
-            .filter(|(_, member)| late(member))
-            .map(|(id, _)| Arc::clone(id))
-            .collect();
+        let late = self.members_that(late);
         for id in late {
             self.remove(&id, Departure::DidNotRejoin, cx);
         }
@@ -362,7 +368,7 @@ impl ClassicGroup {
             return;
         }
         self.protocol = self.vote();
-        let longest = self.members.values().map(|member| member.rebalance).max().unwrap_or(0);
+        let longest = self.longest_rebalance();
         self.state = State::Completing(cx.now + longest);
         let (broker, group, generation) = (broker(cx), self.id, self.generation);
         let members: Vec<ClientId> = self.members.values().map(|member| member.client).collect();
@@ -661,12 +667,7 @@ impl ClassicGroup {
         let over = |member: &Member| {
             member.awaits.is_none() && matches!(member.contact, Contact::Silent(until) if until <= now)
         };
-        let over: Vec<MemberId> = self
-            .members
-            .iter()
-            .filter(|(_, member)| over(member))
-            .map(|(id, _)| Arc::clone(id))
-            .collect();
+        let over = self.members_that(over);
         for id in over {
             self.depart(&id, Departure::SessionEnded, out, cx);
         }
@@ -703,12 +704,7 @@ impl ClassicGroup {
             State::Preparing { .. } => self.complete_join(out, cx),
             State::Completing(_) => {
                 let missing = |member: &Member| member.awaits.is_none();
-                let missing: Vec<MemberId> = self
-                    .members
-                    .iter()
-                    .filter(|(_, member)| missing(member))
-                    .map(|(id, _)| Arc::clone(id))
-                    .collect();
+                let missing = self.members_that(missing);
                 for id in missing {
                     self.remove(&id, Departure::DidNotRejoin, cx);
                 }
