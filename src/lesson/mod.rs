@@ -9,6 +9,7 @@
 
 pub mod blocks;
 pub mod compile;
+pub mod design;
 pub mod fault;
 pub mod front;
 pub mod glossary;
