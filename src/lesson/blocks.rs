@@ -1,4 +1,4 @@
-//! The fenced blocks of a lesson: scene, store, caption, predict, check, puzzle, real. Their own grammar is read here; the
+//! The fenced blocks of a lesson: scene, store, caption, predict, check, puzzle, design, real. Their own grammar is read here; the
 //! statements within them stay text, each with its line, and are read in [`compile`](super::compile).
 
 use super::fault::Fault;
@@ -11,7 +11,9 @@ use crate::config::nearest;
 pub const CAPTION_WORDS: usize = 25;
 
 /// The words that begin a fenced block of the format.
-pub const KINDS: [&str; 7] = ["scene", "store", "caption", "predict", "check", "puzzle", "real"];
+pub const KINDS: [&str; 8] = [
+    "scene", "store", "caption", "predict", "check", "puzzle", "design", "real",
+];
 
 /// Text of the scenario language and the line it stands on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub enum RawBlock {
     Check(Vec<Written>),
     /// `puzzle`.
     Puzzle(RawPuzzle),
+    /// `design`.
+    Design(Vec<Written>),
     /// `real`.
     Real(Vec<Block>),
 }
@@ -143,6 +147,7 @@ pub fn parse(head: &str, content: &str, line: u32, faults: &mut Vec<Fault>) -> O
             .map(RawBlock::Predict),
         "check" => Ok(RawBlock::Check(statements(&lines).collect())),
         "puzzle" => puzzle(&lines, fence).map(RawBlock::Puzzle),
+        "design" => Ok(RawBlock::Design(lines)),
         "real" => Ok(RawBlock::Real(markdown::prose(content, line, faults))),
         _ => {
             let near = nearest(kind, KINDS)

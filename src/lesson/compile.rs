@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use super::blocks::{CaptionPiece, RawBlock, RawKind, RawOption, RawPrediction, RawPuzzle, Written};
+use super::design::Task;
 use super::fault::Fault;
 use super::front::Front;
 use super::markdown::{Block, Piece};
@@ -168,6 +169,8 @@ pub enum Part {
     },
     /// The closing puzzle.
     Puzzle(Puzzle),
+    /// A topic to design, which closes a lesson as a puzzle does.
+    Design(Task),
     /// *In a real cluster also…*
     Real(Vec<Block>),
 }
@@ -306,6 +309,14 @@ impl Lesson {
         })
     }
 
+    /// The topic to design, if there is one.
+    pub fn design(&self) -> Option<&Task> {
+        self.parts.iter().find_map(|part| match part {
+            Part::Design(task) => Some(task),
+            _ => None,
+        })
+    }
+
     /// The puzzle, if there is one.
     pub fn puzzle(&self) -> Option<&Puzzle> {
         self.parts.iter().find_map(|part| match part {
@@ -368,6 +379,7 @@ impl<'f> Compiler<'f> {
             }
             RawBlock::Predict(raw) => self.predict(raw),
             RawBlock::Puzzle(raw) => self.puzzle(raw),
+            RawBlock::Design(lines) => self.design(&lines, line),
             RawBlock::Real(blocks) => self.lesson.parts.push(Part::Real(blocks)),
         }
     }
@@ -639,11 +651,27 @@ impl<'f> Compiler<'f> {
         self.faults.push(Fault::new(option.line, wrong, remedy));
     }
 
-    fn puzzle(&mut self, raw: RawPuzzle) {
-        if self.lesson.puzzle().is_some() {
+    /// A lesson has one puzzle, or one design.
+    fn is_last_task(&mut self, line: u32) {
+        if self.lesson.puzzle().is_some() || self.lesson.design().is_some() {
             self.faults
-                .push(Fault::new(raw.line, "a puzzle stands above", "a lesson has one"));
+                .push(Fault::new(line, "a puzzle stands above", "a lesson has one"));
         }
+    }
+
+    fn design(&mut self, lines: &[Written], line: u32) {
+        self.is_last_task(line);
+        let Some(stop) = self.stop(line, "design") else {
+            return;
+        };
+        match Task::parse(lines, line, stop) {
+            Ok(task) => self.lesson.parts.push(Part::Design(task)),
+            Err(faults) => self.faults.extend(faults),
+        }
+    }
+
+    fn puzzle(&mut self, raw: RawPuzzle) {
+        self.is_last_task(raw.line);
         let Some(stop) = self.stop(raw.line, "puzzle") else {
             return;
         };

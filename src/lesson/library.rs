@@ -57,6 +57,7 @@ library! {
     "17-groups" 17, "Reading again: groups, commits, rewind", 7 min, 11 stops;
     "15-retention" 15, "Retention: whole segments", 8 min, 13 stops;
     "16-compaction" 16, "Compaction", 7 min, 9 stops;
+    "18-design-a-topic" 18, "Design a topic", 8 min, 13 stops;
 }
 
 impl Source {

@@ -5,7 +5,7 @@
 //! Deliberately absent: how a lesson looks, and where progress is kept.
 //!
 //! The file: front matter (`title`, `number`, `minutes`, `needs`, `misconceptions`), prose, and fenced blocks
-//! `scene NAME`, `store NAME`, `caption`, `predict NAME`, `check`, `puzzle`, `real`.
+//! `scene NAME`, `store NAME`, `caption`, `predict NAME`, `check`, `puzzle`, `design`, `real`.
 
 pub mod blocks;
 pub mod compile;

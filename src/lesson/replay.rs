@@ -138,7 +138,7 @@ impl Lesson {
         }
     }
 
-    /// Plays the whole lesson: scenes, captions, checks, predictions, and the solution of the puzzle.
+    /// Plays the whole lesson: scenes, captions, checks, predictions, and the solution of the puzzle or of the design.
     ///
     /// # Errors
     /// Every place where the run is not what the lesson says.
@@ -161,6 +161,9 @@ impl Lesson {
         }
         if let Some(puzzle) = self.puzzle() {
             replay.solve(puzzle);
+        }
+        if let Some(task) = self.design() {
+            replay.faults.extend(task.replay());
         }
         if replay.faults.is_empty() {
             Ok(replay.done)

@@ -239,6 +239,7 @@ fn a_lesson_falls_into_parts_and_stops() {
             Part::Predict(_) => "predict",
             Part::Check { .. } => "check",
             Part::Puzzle(_) => "puzzle",
+            Part::Design(_) => "design",
             Part::Real(_) => "real",
         })
         .collect();
@@ -306,7 +307,7 @@ fn each_mistake_is_named_with_its_line_and_remedy() {
         (
             "```scene begin",
             "```scen begin",
-            "12: 'scen' is no kind of block; use one of scene, store, caption, predict, check, puzzle, real; did you mean 'scene'?",
+            "12: 'scen' is no kind of block; use one of scene, store, caption, predict, check, puzzle, design, real; did you mean 'scene'?",
         ),
         (
             "```scene begin",
@@ -425,6 +426,102 @@ fn a_fifth_prediction_is_one_too_many() {
     );
 }
 
+/// A design in the place of the puzzle of [`SMALL`]; its block begins at line 42.
+const DESIGN: &str = "```design
+ask: Stand it.
+brokers: 3
+consumers: 2
+faults: 1
+kinds: kill, wipe
+followers: behind
+start: partitions=1 replicas=1 min.insync.replicas=1
+par: 6
+solution: partitions=2 replicas=3 min.insync.replicas=2
+```
+";
+
+fn with_design(from: &str, to: &str) -> String {
+    let (before, after) = SMALL.split_once("```puzzle").expect("it has a puzzle");
+    let (_, after) = after.split_once("```\n").expect("it ends");
+    format!("{before}{}{after}", DESIGN.replacen(from, to, 1))
+}
+
+#[test]
+fn a_design_is_read_and_its_solution_stands_and_is_the_cheapest() {
+    let lesson = Lesson::parse(&with_design("", "")).expect("it is well-formed");
+    let task = lesson.design().expect("it has a design");
+    assert_eq!((task.stop, task.par, task.demand.kinds.len()), (2, 6, 2));
+    assert_eq!(lesson.replay().map(|replayed| replayed.checks), Ok(1));
+    assert_eq!(task.cheaper(), Ok(None));
+}
+
+#[test]
+fn each_mistake_of_a_design_is_named_with_its_line_and_remedy() {
+    let cases = [
+        (
+            "brokers: 3",
+            "broker: 3",
+            "44: 'broker: 3' is no line of a design; use ask, brokers, consumers, faults, kinds, followers, start, par, solution; did you mean 'brokers'?",
+        ),
+        ("par: 6\n", "", "42: the design has no 'par'; add a line 'par: …'"),
+        ("par: 6", "par: 6\npar: 6", "51: 'par' stands twice; keep one of them"),
+        (
+            "par: 6",
+            "par: 7",
+            "42: the solution costs 6, par is 7; make them equal",
+        ),
+        ("faults: 1", "faults: 3", "42: the number of faults is 3; choose 0 to 2"),
+        (
+            "faults: 1",
+            "faults: one",
+            "46: 'one' is no whole number; write digits only",
+        ),
+        (
+            "kill, wipe",
+            "kill, burn",
+            "47: 'burn' is no kind of fault; use kill, power-off, wipe",
+        ),
+        (
+            "behind",
+            "late",
+            "48: 'late' says not where the followers stand; write 'in-sync' or 'behind'",
+        ),
+        (
+            "start: partitions=1 ",
+            "start: ",
+            "49: 'replicas=1 min.insync.replicas=1' is no design; write 'partitions=N replicas=N min.insync.replicas=N'",
+        ),
+        (
+            "replicas=3 min.insync.replicas=2",
+            "replicas=3 min.insync.replicas=1",
+            "42: the solution does not stand what is asked; correct the solution, or ask for less",
+        ),
+        (
+            "start: partitions=1 replicas=1 min.insync.replicas=1",
+            "start: partitions=2 replicas=3 min.insync.replicas=2",
+            "42: the design to begin with stands everything already; ask for more",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let found = match Lesson::parse(&with_design(from, to)).and_then(|lesson| lesson.replay()) {
+            Ok(_) => Vec::new(),
+            Err(faults) => faults.iter().map(ToString::to_string).collect(),
+        };
+        assert_eq!(found, [expected], "{from} -> {to}");
+    }
+}
+
+/// The least cost of a design is proven: every cheaper one that the form can hold is struck until it breaks.
+#[test]
+fn no_cheaper_design_stands_what_a_lesson_asks() {
+    for source in LIBRARY {
+        let lesson = source.lesson().expect("it is well-formed");
+        if let Some(task) = lesson.design() {
+            assert_eq!(task.cheaper(), Ok(None), "{}", source.slug);
+        }
+    }
+}
+
 #[test]
 fn every_misconception_has_its_id() {
     for number in 1..=25 {
@@ -454,7 +551,8 @@ fn listed(faults: &[Fault]) -> String {
 fn every_lesson_ends_with_its_puzzle_and_what_is_otherwise_in_a_real_cluster() {
     for (at, source) in LIBRARY.iter().enumerate() {
         let lesson = source.lesson().expect("it is well-formed");
-        assert_eq!(lesson.puzzle().is_some(), at > 0, "{}", source.slug);
+        let closes = lesson.puzzle().is_some() || lesson.design().is_some();
+        assert_eq!(closes, at > 0, "{}", source.slug);
         assert!(
             lesson.parts.iter().any(|part| matches!(part, Part::Real(_))),
             "{}",

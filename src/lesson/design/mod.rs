@@ -8,12 +8,14 @@
 
 mod attack;
 mod script;
+mod task;
 #[cfg(test)]
 mod tests;
 mod trial;
 
 pub use attack::{Attack, FaultKind, Strike, attacks};
 pub use script::scenario;
+pub use task::Task;
 pub use trial::{Going, Outcome, Trial, Verdict};
 
 /// The most brokers, partitions and consumers that are tried.
