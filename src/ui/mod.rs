@@ -4,6 +4,7 @@
 //! The page never recomputes protocol: it draws the world and animates the events of a step.
 
 pub mod act;
+pub mod design;
 pub mod landing;
 pub mod later;
 pub mod page;

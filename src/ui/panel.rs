@@ -11,6 +11,7 @@ use crate::lesson::compile::About;
 use crate::lesson::glossary;
 use crate::lesson::{Answered, Block, Kind, Prediction, Puzzle, Span};
 use crate::ui::act::{Act, Subject};
+use crate::ui::design::view::DesignPanel;
 use crate::ui::icons::icon;
 use crate::ui::page::Landing;
 use crate::ui::reading::{Given, Outcome, Reading, Run};
@@ -186,6 +187,7 @@ pub fn lesson(
                 <PuzzlePanel puzzle={Rc::new(puzzle.clone())} open={puzzle.open_goals(session.moment()).into_iter().map(str::to_string).collect::<Vec<_>>()}
                     acts={reading.puzzle_acts(session)} solved={reading.is_solved(session)} act={act.clone()}/>
             }
+            if let Some(task) = reading.design(session) { <DesignPanel task={task.clone()} act={act.clone()}/> }
             if let Some(real) = reading.real(session) {
                 <section class="panel keep prose" aria-label="In a real cluster"><p class="q">{ "In a real cluster also…" }</p>{ self::prose(real) }</section>
             }

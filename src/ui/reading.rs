@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use crate::lesson::compile::About;
+use crate::lesson::design::Task;
 use crate::lesson::replay::{Answer, caption};
 use crate::lesson::{Answered, Block, Kind, Lesson, Misconception, Moment, Part, Prediction, Puzzle};
 use crate::sorted::{SortedMap, SortedSet};
@@ -45,6 +46,8 @@ pub enum Given {
     Records(SortedSet<i64>),
     /// This amount.
     Amount(i64),
+    /// A design that stands what was asked, at this cost.
+    Design(u32),
     /// Nothing.
     Skipped,
 }
@@ -378,6 +381,12 @@ impl Reading {
     pub fn puzzle(&self, played: &dyn Run) -> Option<&Puzzle> {
         let puzzle = self.lesson.puzzle()?;
         (self.stop(played) == Some(puzzle.stop) && self.reached.contains_key(&puzzle.stop)).then_some(puzzle)
+    }
+
+    /// The topic to design, once its stop is reached.
+    pub fn design(&self, played: &dyn Run) -> Option<&Task> {
+        let task = self.lesson.design()?;
+        (self.stop(played) == Some(task.stop) && self.reached.contains_key(&task.stop)).then_some(task)
     }
 
     /// How many acts were spent on the puzzle.

@@ -94,6 +94,13 @@ impl Page {
     /// Performs an act that is another one in a lesson than elsewhere.
     pub(in crate::ui) fn perform_in_lesson(&mut self, act: Act) {
         match act {
+            Act::Answer(Given::Design(cost)) => {
+                if let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place)
+                    && reading.design(session).is_some()
+                {
+                    self.progress.solved(&reading.slug, cost);
+                }
+            }
             Act::Answer(given) => {
                 if let (Some(session), Place::Lesson(reading)) = (&self.session, &mut self.place) {
                     answer(&mut self.progress, reading, session, given);

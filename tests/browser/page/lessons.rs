@@ -52,6 +52,7 @@ fn read(page: &Page, slug: &str) -> Result<()> {
                 answer(page)?;
             }
             "puzzles" => solve(page, slug)?,
+            "designs" => design(page, slug)?,
             "plays" => page.wait_until(
                 "it stands",
                 "!document.querySelector('[data-testid=play][aria-label=Pause]')",
@@ -81,6 +82,7 @@ fn now(page: &Page) -> Result<String> {
             if (has('[data-testid=play][aria-label=Pause]')) return 'plays';
             if (has('[data-testid=prediction]')) return 'asks';
             if (has('[data-testid=puzzle]:not(.good)')) return 'puzzles';
+            if (has('[data-testid=design]:not(.good)')) return 'designs';
             return has('[data-testid=next]') ? 'waits' : 'ends';
         })()",
     )?;
@@ -141,9 +143,33 @@ fn solve(page: &Page, slug: &str) -> Result<()> {
     page.wait_until("the puzzle is solved", SOLVED)
 }
 
-fn solution(slug: &str) -> Result<Vec<String>> {
+/// Types the design that the lesson's file gives, and has it tried.
+fn design(page: &Page, slug: &str) -> Result<()> {
+    let text = file(slug)?;
+    let (_, solution) = text.split_once("\nsolution: ").context("the design has no solution")?;
+    let solution = solution.lines().next().unwrap_or_default();
+    let fields = ["Partitions", "Replication factor", "min.insync.replicas"];
+    for (field, word) in fields.iter().zip(solution.split(' ')) {
+        let (_, number) = word.split_once('=').context("the solution has no number")?;
+        page.tab_to(&format!("spinbutton \"{field}\""))?;
+        page.press("Control+a")?;
+        page.insert(number)?;
+    }
+    page.press("Enter")?;
+    page.wait_until(
+        "the design stands everything",
+        "Boolean(document.querySelector('[data-testid=design].good'))",
+    )
+}
+
+/// The text of a lesson.
+fn file(slug: &str) -> Result<String> {
     let path = format!("{}/../../static/lessons/{slug}.md", env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))
+}
+
+fn solution(slug: &str) -> Result<Vec<String>> {
+    let text = file(slug)?;
     let (_, solution) = text.split_once("\nsolution:\n").context("the puzzle has no solution")?;
     let lines = solution.lines().take_while(|line| !line.starts_with("```"));
     Ok(lines.map(str::to_owned).collect())

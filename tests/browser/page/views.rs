@@ -13,7 +13,7 @@ pub struct Shown {
 }
 
 /// All of them.
-pub const VIEWS: [Shown; 33] = [
+pub const VIEWS: [Shown; 35] = [
     shown("landing", landing),
     shown("landing-lost", landing_lost),
     shown("landing-kept", landing_kept),
@@ -25,6 +25,8 @@ pub const VIEWS: [Shown; 33] = [
     shown("stores", |page| lesson(page, "01-log-first", 2)),
     shown("stores-crashed", stores_crashed),
     shown("puzzle", |page| lesson(page, "07-what-acks-is-worth", 3)),
+    shown("design", |page| lesson(page, "18-design-a-topic", 12)),
+    shown("design-tried", design_tried),
     shown("help", |page| pressed(page, "button", "Help: keys", "dialog[open]")),
     shown("settings", |page| {
         pressed(page, "button", "Settings of the page", "dialog[open]")
@@ -147,6 +149,21 @@ pub fn lesson(page: &Page, slug: &str, stop: u32) -> Result<()> {
         "the lesson is shown",
         "Boolean(document.querySelector('aside[aria-label=Lesson] h1'))",
     )
+}
+
+/// A design that was tried against any one fault, and does not stand all.
+fn design_tried(page: &Page) -> Result<()> {
+    lesson(page, "18-design-a-topic", 12)?;
+    there(page, "#design-faults")?;
+    page.eval(
+        "(() => {
+            const faults = document.getElementById('design-faults');
+            faults.value = '1';
+            faults.dispatchEvent(new Event('input', { bubbles: true }));
+        })()",
+    )?;
+    page.click("button", "Try every fault")?;
+    page.wait_for_text("It breaks under")
 }
 
 /// What is stored of somebody who has come so far in a lesson.
