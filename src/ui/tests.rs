@@ -312,6 +312,22 @@ fn a_puzzle_counts_acts_and_takes_only_those_that_are_allowed() {
     assert_eq!(page.progress.lesson(slug).puzzle, Some(puzzle.par));
 }
 
+#[test]
+fn a_design_that_stands_is_noted_with_its_cost_where_it_is_asked_for() {
+    let slug = "18-design-a-topic";
+    for (stop, noted) in [(11, None), (12, Some(40))] {
+        let mut page = Page::new(Progress::default());
+        page.progress.reached(slug, stop, u32::MAX);
+        page.visit(&format!("#/lesson/{slug}"));
+        let (reading, run) = page.reading().expect("it is a lesson");
+        assert_eq!(reading.design(run).is_some(), noted.is_some());
+        for cost in [45, 40] {
+            page.perform(Act::Answer(Given::Design(cost)));
+        }
+        assert_eq!(page.progress.lesson(slug).puzzle, noted, "at stop {stop}");
+    }
+}
+
 /// In the page the file of a lesson is fetched: it may fail, be asked for again, and come when one is elsewhere.
 #[test]
 fn a_lesson_that_did_not_come_is_asked_for_again() {
@@ -552,7 +568,7 @@ fn what_is_modelled_can_be_read_on_the_page() {
     let tables = blocks
         .iter()
         .filter(|block| matches!(block, crate::lesson::Block::Table(..)));
-    assert_eq!(tables.count(), 4);
+    assert_eq!(tables.count(), 5);
 }
 
 /// What stands on a lane of one broker: each segment with what the step did to it, the records that changed, the ghosts.
