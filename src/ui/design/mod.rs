@@ -22,12 +22,16 @@ pub fn attack(attack: &Attack) -> String {
 }
 
 fn strike(strike: &Strike) -> String {
-    let what = match strike.kind {
+    format!("broker {} {}", strike.broker, kind(strike.kind))
+}
+
+/// What a fault makes of a broker, in words.
+pub fn kind(kind: FaultKind) -> &'static str {
+    match kind {
         FaultKind::Kill => "killed",
         FaultKind::PowerOff => "without power",
         FaultKind::Wipe => "disk wiped",
-    };
-    format!("broker {} {what}", strike.broker)
+    }
 }
 
 fn capital(text: &str) -> String {

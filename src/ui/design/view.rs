@@ -5,7 +5,7 @@ use gloo_render::request_animation_frame;
 use web_sys::{HtmlInputElement, js_sys};
 use yew::prelude::*;
 
-use super::{attack, broken, outcome, verdict};
+use super::{attack, broken, kind, outcome, verdict};
 use crate::lesson::design::{Demand, Design, Going, MOST, MOST_FAULTS, Outcome, Task, Trial, scenario};
 use crate::ui::act::Act;
 use crate::ui::reading::Given;
@@ -113,6 +113,8 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
         })
     };
     let (design, demand) = (form.design(), form.demand(task));
+    let kinds: Vec<&str> = task.demand.kinds.iter().copied().map(kind).collect();
+    let faults = format!("Faults: {}", kinds.join(", "));
     let submit = {
         let (trial, going, wrong, demand) = (trial.clone(), going.clone(), wrong.clone(), demand.clone());
         Callback::from(move |event: SubmitEvent| {
@@ -133,7 +135,7 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
         (None, Some(trial)) if trial.is_done() => verdict(trial, task),
         (None, Some(trial)) => format!("Trying {} combinations of faults…", trial.len()),
     };
-    let field = |id: &'static str, label: &'static str, value: &str, range: (u32, u32), put: fn(&mut Form, String)| {
+    let field = |id: &'static str, label: &str, value: &str, range: (u32, u32), put: fn(&mut Form, String)| {
         let (form, change) = (form.clone(), change.clone());
         let typed = Callback::from(move |event: InputEvent| {
             if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
@@ -148,7 +150,7 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
             .is_ok_and(|number| (range.0..=range.1).contains(&number));
         html! {
             <div class="row apart">
-                <label for={id}>{ label }</label>
+                <label for={id}>{ label.to_string() }</label>
                 <input class="field" {id} type="number" inputmode="numeric" min={range.0.to_string()} max={range.1.to_string()} aria-invalid={(!fits).then_some("true")} value={value.to_string()} oninput={typed}/>
             </div>
         }
@@ -161,7 +163,7 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
                 <fieldset>
                     <legend>{ format!("What it must stand, on {} brokers", task.demand.brokers) }</legend>
                     { field("design-consumers", "Consumers of one group", &form.consumers, (0, MOST), |form, text| form.consumers = text) }
-                    { field("design-faults", "Faults: killed, without power, disk wiped", &form.faults, (0, MOST_FAULTS), |form, text| form.faults = text) }
+                    { field("design-faults", &faults, &form.faults, (0, MOST_FAULTS), |form, text| form.faults = text) }
                 </fieldset>
                 <fieldset>
                     <legend>{ "The topic" }</legend>
