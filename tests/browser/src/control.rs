@@ -116,6 +116,10 @@ impl Page {
                 let (value, low) = (element.value()?, element.attribute("min")?.unwrap_or_default());
                 self.press(if value == low { "ArrowRight" } else { "ArrowLeft" })
             }
+            "input:number" => {
+                let (value, least) = (element.value()?, element.attribute("min")?.unwrap_or_default());
+                self.press(if value == least { "ArrowUp" } else { "ArrowDown" })
+            }
             "select" => {
                 let first = self.eval("document.activeElement.selectedIndex === 0")? == json!(true);
                 self.press(if first { "ArrowDown" } else { "ArrowUp" })
