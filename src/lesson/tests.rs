@@ -484,7 +484,12 @@ fn each_mistake_of_a_design_is_named_with_its_line_and_remedy() {
         (
             "behind",
             "late",
-            "48: 'late' says not where the followers stand; write 'in-sync' or 'behind'",
+            "48: 'late' does not say where the followers stand; write 'in-sync' or 'behind'",
+        ),
+        (
+            "start: partitions=1 ",
+            "start: cheap partitions=1 ",
+            "49: 'cheap' has no '='; write 'partitions=N replicas=N min.insync.replicas=N'",
         ),
         (
             "start: partitions=1 ",

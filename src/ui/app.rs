@@ -104,8 +104,8 @@ pub fn App() -> Html {
         let act = act.clone();
         use_effect_with(page.borrow().waits_to_resume(), move |waits| {
             if *waits {
-                let arrived = act.reform(|()| Act::Arrived);
-                when_here(&act, move || arrived.emit(()));
+                // That it has arrived is told already.
+                when_here(&act, || ());
             }
         });
     }

@@ -41,5 +41,5 @@ fn own(line: &Line) -> Html {
 }
 
 fn truth(line: &Line) -> Html {
-    html! { <td>{ line.truth.to_string() }</td> }
+    html! { <td>{ line.truth.as_deref().unwrap_or("–").to_string() }</td> }
 }

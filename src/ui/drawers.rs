@@ -310,7 +310,7 @@ fn ClusterTable(props: &TableProps) -> Html {
 fn table_row(row: &BrokerRow) -> Html {
     let role = match row.role {
         Role::Leader => "leader",
-        Role::FormerLeader => "believes it leads",
+        Role::FormerLeader => "zombie",
         Role::InSync => "in sync",
         Role::OutOfSync => "out of sync",
         Role::NoReplica => "no replica",

@@ -638,10 +638,11 @@ fn a_zombie_stands_beside_the_truth_until_it_hears() {
         beliefs
             .iter()
             .map(|belief| {
-                let lines = belief
-                    .lines
-                    .iter()
-                    .map(|line| format!("{}: {}/{}", line.about, line.own, line.truth));
+                let lines = belief.lines.iter().map(|line| {
+                    let truth = line.truth.as_deref().unwrap_or("–");
+                    let wrong = if line.is_mistaken() { "" } else { " right" };
+                    format!("{}: {}/{truth}{wrong}", line.about, line.own)
+                });
                 format!(
                     "{} {} {}",
                     belief.broker,
@@ -666,6 +667,18 @@ fn a_zombie_stands_beside_the_truth_until_it_hears() {
     );
     let healed = believed(&format!("{ZOMBIE}resume 1\nrun until isr payments-0 = 1,2,3\n"));
     assert!(healed.is_empty(), "{healed:?}");
+    let alone = believed(
+        "brokers 3\ntopic payments replicas=3\nproducer shop linger.ms=0\nstop 2,3\nrun until isr payments-0 = 1\n\
+        send shop payments\nrun until acked\npause 1\nrun until leader payments-0 = none\n",
+    );
+    assert_eq!(
+        alone,
+        [
+            "1 Broker 1 is frozen. When it wakes, it leads on until it hears of epoch 1. \
+        leader: 1/nobody; epoch: 0/1; in sync: 1/none; HW: 1/– right; state: up/fenced"
+        ],
+        "while nobody leads, nobody knows the high watermark"
+    );
     let led =
         believed("brokers 3\ntopic payments replicas=3\nproducer shop\nsend shop payments\nrun until acked\npause 1\n");
     assert!(led.is_empty(), "as long as the controller thinks so too: {led:?}");
@@ -763,7 +776,7 @@ fn groups_are_shown_with_members_shares_and_lag() {
 
 /// What can happen to the path between two rows: each as it is titled, with what dies.
 fn path(session: &Session, a: Row, b: Row) -> Vec<String> {
-    let menu = links::menu(&session.look(), a, b).expect("there is a path");
+    let menu = links::menu(&session.look(), session.begun(), a, b).expect("there is a path");
     let said = |option: &links::LinkOption| {
         assert!(session.parse(&option.text).is_ok(), "{}", option.text);
         let words = option.survives.split_whitespace().count();
@@ -808,7 +821,7 @@ fn a_path_says_what_would_survive_and_writes_it_down() {
         [0, 2, 2, 2]
     );
     assert_eq!(
-        links::menu(&quiet.look(), Row::Client(0), Row::Controller),
+        links::menu(&quiet.look(), quiet.begun(), Row::Client(0), Row::Controller),
         None,
         "clients do not know it"
     );
@@ -836,6 +849,121 @@ fn a_path_says_what_would_survive_and_writes_it_down() {
         path(&busy, leader, follower)[0],
         "Cut both ways One message on the wire dies."
     );
+}
+
+/// What follows when the path between two rows is cut both ways.
+fn cut(session: &Session, a: Row, b: Row) -> String {
+    let menu = links::menu(&session.look(), session.begun(), a, b).expect("there is a path");
+    let cut = menu.options.iter().find(|option| option.fault == links::LinkFault::Cut);
+    let follows = cut.expect("it can be cut").survives.to_string();
+    follows.replace("Logs stay as they are. ", "")
+}
+
+#[test]
+fn a_cut_leads_to_what_the_roles_of_its_ends_lead_to() {
+    let at = |text: &str| {
+        let text = format!("{text}producer shop linger.ms=0\nsend shop payments\nrun until acked\nrun until quiet\n");
+        Session::resumed(&text, 9_999).expect("it plays")
+    };
+    let more = |text: &str, more: &str| {
+        let text = format!("{text}producer shop linger.ms=0\nsend shop payments\nrun until acked\n{more}");
+        Session::resumed(&text, 9_999).expect("it plays")
+    };
+    let three = "brokers 3\ntopic payments replicas=3\n";
+    let [one, two, three_alone] = [1, 2, 3].map(Row::Broker);
+    let all = at(three);
+    assert_eq!(
+        cut(&all, one, Row::Controller),
+        "9 s after its last heartbeat another leads, and it does not know."
+    );
+    assert_eq!(
+        cut(&all, two, Row::Controller),
+        "9 s after its last heartbeat it is fenced and leaves the ISR."
+    );
+    assert_eq!(
+        cut(&all, one, two),
+        "Broker 2 copies nothing; lacking records, it leaves the ISR after 30 s, and acks=all waits until then."
+    );
+    let nobody = "9 s after its last heartbeat nobody leads, and it does not know.";
+    assert_eq!(cut(&at("brokers 1\ntopic payments\n"), one, Row::Controller), nobody);
+    let lagging = more(
+        three,
+        "cut 1 2,3\nsend shop payments\nrun until isr payments-0 = 1\nheal 1 3\ncut 3 from 1\n",
+    );
+    assert_eq!(
+        cut(&lagging, one, Row::Controller),
+        nobody,
+        "the others are out of sync"
+    );
+    assert_eq!(
+        cut(&lagging, one, three_alone),
+        "Broker 3 copies nothing, and stays out of the ISR."
+    );
+    let unclean = "brokers 3\ntopic payments replicas=3 unclean.leader.election.enable=true\n";
+    let unclean = more(unclean, "cut 1 2,3\nsend shop payments\nrun until isr payments-0 = 1\n");
+    assert_eq!(
+        cut(&unclean, one, Row::Controller),
+        "9 s after its last heartbeat another leads, and it does not know."
+    );
+    let apart = at("brokers 3\ntopic payments replicas=2\n");
+    assert_eq!(
+        cut(&apart, one, three_alone),
+        "Broker 3 holds no replica of this partition: nothing follows."
+    );
+    let down = more(three, "kill 3\nrun until isr payments-0 = 1,2\n");
+    assert_eq!(
+        cut(&down, three_alone, Row::Controller),
+        "Broker 3 is fenced already, and stays so."
+    );
+    let title = links::menu(&all.look(), all.begun(), Row::Client(0), one).map(|menu| menu.title);
+    assert_eq!(
+        title.as_deref(),
+        Some("shop and broker 1"),
+        "a name stays as it is written"
+    );
+}
+
+#[test]
+fn a_path_that_was_slowed_gets_back_what_it_had_when_the_run_began() {
+    let begin = "brokers 3\nset link 1-2 latency=60ms\nset link 1-3 latency=200ms\ntopic payments replicas=3\n\
+        producer shop acks=1 linger.ms=0\nsend shop payments\nrun until acked\n";
+    let set = |text: &str, to: u16| {
+        let session = Session::resumed(&format!("{begin}{text}"), 9_999).expect("it plays");
+        let menu = links::menu(&session.look(), session.begun(), Row::Broker(1), Row::Broker(to));
+        let options = menu.expect("there is a path").options;
+        let set = options.iter().find(|option| option.text.starts_with("set link"));
+        set.map(|option| format!("{}: {}", option.title, option.text))
+    };
+    for (text, to, expected) in [
+        ("", 2, "Slow it down: set link 1-2 latency=100000us"),
+        (
+            "set link 1-2 latency=100ms\n",
+            2,
+            "Make it fast again: set link 1-2 latency=60000us",
+        ),
+        ("", 3, "Slow it down: set link 1-3 latency=400000us"),
+        (
+            "set link 1-3 latency=400ms\n",
+            3,
+            "Make it fast again: set link 1-3 latency=200000us",
+        ),
+    ] {
+        assert_eq!(set(text, to).as_deref(), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn the_key_opens_a_path_that_is_drawn() {
+    for (leader, ends) in [(1, (1, 2)), (2, (1, 2)), (3, (2, 3))] {
+        let text = format!("brokers 3\ntopic payments assign={leader}\nrun for 1s\n");
+        let session = Session::resumed(&text, 9_999).expect("it plays");
+        let look = session.look();
+        let expected = (Row::Broker(ends.0), Row::Broker(ends.1));
+        assert_eq!(wire::of_leader(&look), Some(expected), "led by {leader}");
+    }
+    let session = Session::resumed("brokers 1\ntopic payments\n", 9_999).expect("it plays");
+    let alone = (Row::Broker(1), Row::Controller);
+    assert_eq!(wire::of_leader(&session.look()), Some(alone));
 }
 
 #[test]

@@ -18,8 +18,11 @@ pub use script::scenario;
 pub use task::Task;
 pub use trial::{Going, Outcome, Trial, Verdict};
 
-/// The most brokers, partitions and consumers that are tried.
+/// The most partitions and consumers that are tried.
 pub const MOST: u32 = 12;
+
+/// The most brokers that are tried: the combinations of faults grow with the square of their number.
+pub const MOST_BROKERS: u32 = 6;
 
 /// The most faults that are combined: with three a page would be busy for minutes.
 pub const MOST_FAULTS: u32 = 2;
@@ -75,7 +78,7 @@ impl Demand {
         let number = |what: &str, found: u32, least: u32, most: u32| {
             (!(least..=most).contains(&found)).then(|| format!("{what} is {found}; choose {least} to {most}"))
         };
-        number("the number of brokers", self.brokers, 1, MOST / 2)
+        number("the number of brokers", self.brokers, 1, MOST_BROKERS)
             .or_else(|| number("the number of consumers", self.consumers, 0, MOST))
             .or_else(|| number("the number of faults", self.faults, 0, MOST_FAULTS))
             .or_else(|| number("the number of partitions", partitions, 1, MOST))

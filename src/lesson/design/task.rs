@@ -122,7 +122,7 @@ impl Task {
                     "in-sync" => Followers::InSync,
                     "behind" => Followers::MayBeBehind,
                     other => {
-                        let wrong = format!("'{other}' says not where the followers stand");
+                        let wrong = format!("'{other}' does not say where the followers stand");
                         return Err(Fault::new(followers_line, wrong, "write 'in-sync' or 'behind'"));
                     }
                 },
@@ -243,17 +243,18 @@ fn kind(word: &str, line: u32) -> Result<FaultKind, Fault> {
 
 /// `partitions=8 replicas=3 min.insync.replicas=2`.
 fn design(text: &str, line: u32) -> Result<Design, Fault> {
-    let words: Vec<(&str, &str)> = text
-        .split_whitespace()
-        .filter_map(|word| word.split_once('='))
-        .collect();
+    let remedy = "write 'partitions=N replicas=N min.insync.replicas=N'";
+    let setting = |word| {
+        let wrong = || Fault::new(line, format!("'{word}' has no '='"), remedy);
+        str::split_once(word, '=').ok_or_else(wrong)
+    };
+    let words: Vec<(&str, &str)> = text.split_whitespace().map(setting).collect::<Result<_, _>>()?;
     let [
         ("partitions", partitions),
         ("replicas", replicas),
         ("min.insync.replicas", min_insync),
     ] = words.as_slice()
     else {
-        let remedy = "write 'partitions=N replicas=N min.insync.replicas=N'";
         return Err(Fault::new(line, format!("'{text}' is no design"), remedy));
     };
     Ok(Design {

@@ -6,7 +6,7 @@
 #[cfg(target_arch = "wasm32")]
 pub mod view;
 
-use crate::lesson::design::{Attack, FaultKind, Outcome, Strike, Task, Trial, Verdict};
+use crate::lesson::design::{Attack, Design, FaultKind, Followers, Outcome, Strike, Task, Trial, Verdict};
 
 /// Most outcomes that are shown: the rest are counted.
 const SHOWN: usize = 6;
@@ -40,6 +40,39 @@ fn capital(text: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
+/// Where the followers stand when a fault strikes, in words.
+pub fn followers(followers: Followers) -> &'static str {
+    match followers {
+        Followers::InSync => "When a fault strikes, all followers have kept up.",
+        Followers::MayBeBehind => "When a fault strikes, all others may have fallen out of sync.",
+    }
+}
+
+/// What a design costs, as far as its numbers are there, and the least that is known to do.
+pub fn cost(design: Design, par: u32) -> String {
+    match design.cost() {
+        0 => format!("Par is {}.", count(par, "replica")),
+        cost => format!(
+            "Cost: {}; par is {par}. A write waits for every replica in sync, up to {}.",
+            count(cost, "replica"),
+            design.replicas
+        ),
+    }
+}
+
+/// So many things: `1 replica`, `8 replicas`.
+pub fn count(number: u32, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{number} {thing}s"),
+    }
+}
+
+/// How many combinations of faults a trial has.
+pub fn combinations(trial: &Trial) -> String {
+    count(trial.len() as u32, "combination")
+}
+
 /// What came of an attack, in words.
 pub fn outcome(outcome: &Outcome) -> String {
     let records = if !outcome.lost.is_empty() {
@@ -57,16 +90,29 @@ pub fn outcome(outcome: &Outcome) -> String {
     } else {
         None
     };
-    let writing = outcome.refused.first().map(|(_, why)| {
-        let refused: Vec<u32> = outcome.refused.iter().map(|(at, _)| *at).collect();
-        format!("No writing: {}, {why}.", partitions(&refused))
-    });
+    let refused: Vec<String> = by_reason(&outcome.refused)
+        .iter()
+        .map(|(why, numbers)| format!("{}, {why}", partitions(numbers)))
+        .collect();
+    let writing = (!refused.is_empty()).then(|| format!("No writing: {}.", refused.join("; ")));
     let said: Vec<String> = records.into_iter().chain(writing).collect();
     if said.is_empty() {
         "Writing goes on, and everything is there.".to_string()
     } else {
         said.join(" ")
     }
+}
+
+/// The partitions that were refused for each reason, in the order in which the reasons first occur.
+fn by_reason(refused: &[(u32, String)]) -> Vec<(&str, Vec<u32>)> {
+    let mut groups: Vec<(&str, Vec<u32>)> = Vec::new();
+    for (partition, why) in refused {
+        match groups.iter_mut().find(|(known, _)| known == why) {
+            Some((_, numbers)) => numbers.push(*partition),
+            None => groups.push((why, vec![*partition])),
+        }
+    }
+    groups
 }
 
 fn partitions(numbers: &[u32]) -> String {
@@ -97,27 +143,32 @@ pub fn verdict(trial: &Trial, task: &Task) -> String {
     let busy = trial.busy().unwrap_or_default();
     let held = |outcome: &&Outcome| outcome.verdict() == Verdict::Holds;
     let held = trial.outcomes().iter().filter(held).count();
-    let idle = (busy < wanted).then(|| format!(" Only {busy} of {wanted} consumers have work."));
+    let at_work = match wanted {
+        1 => format!("{busy} of 1 consumer has work"),
+        _ => format!("{busy} of {wanted} consumers have work"),
+    };
+    let idle = (busy < wanted).then(|| format!(" Only {at_work}."));
     let idle = idle.unwrap_or_default();
     if held < trial.len() {
         return format!(
-            "It breaks under {} of {} combinations.{idle}",
+            "It breaks under {} of {}.{idle}",
             trial.len() - held,
-            trial.len()
+            combinations(trial)
         );
     }
+    let all = match trial.len() {
+        1 => "the only combination".to_string(),
+        many => format!("all {many} combinations"),
+    };
     if !idle.is_empty() {
-        return format!("It stands all {} combinations.{idle}", trial.len());
+        return format!("It stands {all}.{idle}");
     }
     let par = match (trial.demand() == &task.demand, cost) {
         (false, _) => "The puzzle asks for something else.".to_string(),
         (true, cost) if cost <= task.par => "No cheaper design does.".to_string(),
-        (true, _) => format!("It can be done with {}.", task.par),
+        (true, _) => format!("It can be done with {}.", count(task.par, "replica")),
     };
-    format!(
-        "It stands all {} combinations, and {busy} of {wanted} consumers have work, for {cost} replicas. {par}",
-        trial.len()
-    )
+    format!("It stands {all}, and {at_work}, for {}. {par}", count(cost, "replica"))
 }
 
 #[cfg(test)]
@@ -182,6 +233,52 @@ mod tests {
                 "Writing goes on, and everything is there.".to_string()
             )
         );
+    }
+
+    #[test]
+    fn partitions_that_were_refused_stand_by_their_reason() {
+        let refused = [(0, "NOT_ENOUGH_REPLICAS"), (1, "no answer"), (2, "NOT_ENOUGH_REPLICAS")];
+        let came = Outcome {
+            attack: Attack::InTurn(Vec::new()),
+            refused: refused.iter().map(|(at, why)| (*at, why.to_string())).collect(),
+            late: Vec::new(),
+            stuck: Vec::new(),
+            lost: Vec::new(),
+        };
+        assert_eq!(
+            outcome(&came),
+            "No writing: partitions 0, 2, NOT_ENOUGH_REPLICAS; partition 1, no answer."
+        );
+    }
+
+    #[test]
+    fn one_is_said_as_one_and_a_number_that_is_missing_costs_nothing() {
+        let (mut trial, mut task) = tried(1, 1, 1, 0);
+        assert_eq!(
+            verdict(&trial, &task),
+            "It stands the only combination. Only 1 of 8 consumers have work."
+        );
+        task.demand.faults = 0;
+        task.demand.consumers = 1;
+        trial = Trial::new(trial.design(), task.demand.clone()).expect("it can be tried");
+        while trial.advance(10_000).expect("it goes on") == Going::On {}
+        assert_eq!(
+            verdict(&trial, &task),
+            "It stands the only combination, and 1 of 1 consumer has work, for 1 replica. No cheaper design does."
+        );
+        let costs = |partitions, replicas| {
+            let design = Design {
+                partitions,
+                replicas,
+                min_insync: 1,
+            };
+            cost(design, 24)
+        };
+        assert_eq!(
+            costs(1, 1),
+            "Cost: 1 replica; par is 24. A write waits for every replica in sync, up to 1."
+        );
+        assert_eq!(costs(0, 3), "Par is 24 replicas.");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use gloo_render::request_animation_frame;
 use web_sys::{HtmlInputElement, js_sys};
 use yew::prelude::*;
 
-use super::{attack, broken, kind, outcome, verdict};
+use super::{attack, broken, combinations, cost, count, followers, kind, outcome, verdict};
 use crate::lesson::design::{Demand, Design, Going, MOST, MOST_FAULTS, Outcome, Task, Trial, scenario};
 use crate::ui::act::Act;
 use crate::ui::reading::Given;
@@ -133,7 +133,7 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
         (Some(why), _) => why.clone(),
         (None, None) => "Not tried yet.".to_string(),
         (None, Some(trial)) if trial.is_done() => verdict(trial, task),
-        (None, Some(trial)) => format!("Trying {} combinations of faults…", trial.len()),
+        (None, Some(trial)) => format!("Trying {} of faults…", combinations(trial)),
     };
     let field = |id: &'static str, label: &str, value: &str, range: (u32, u32), put: fn(&mut Form, String)| {
         let (form, change) = (form.clone(), change.clone());
@@ -161,9 +161,10 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
             <p><Words text={task.ask.clone()}/></p>
             <form onsubmit={submit}>
                 <fieldset>
-                    <legend>{ format!("What it must stand, on {} brokers", task.demand.brokers) }</legend>
+                    <legend>{ format!("What it must stand, on {}", count(task.demand.brokers, "broker")) }</legend>
                     { field("design-consumers", "Consumers of one group", &form.consumers, (0, MOST), |form, text| form.consumers = text) }
                     { field("design-faults", &faults, &form.faults, (0, MOST_FAULTS), |form, text| form.faults = text) }
+                    <p class="under">{ followers(task.demand.followers) }</p>
                 </fieldset>
                 <fieldset>
                     <legend>{ "The topic" }</legend>
@@ -171,7 +172,7 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
                     { field("design-replicas", "Replication factor", &form.replicas, (1, task.demand.brokers), |form, text| form.replicas = text) }
                     { field("design-min", "min.insync.replicas", &form.min_insync, (1, task.demand.brokers), |form, text| form.min_insync = text) }
                 </fieldset>
-                <p class="under">{ format!("Cost: {} replicas; par is {}. A write waits for every replica in sync, up to {}.", design.cost(), task.par, design.replicas) }</p>
+                <p class="under">{ cost(design, task.par) }</p>
                 <button class="btn primary full" type="submit" data-testid="try">{ "Try every fault" }</button>
             </form>
             <p role="status" data-testid="design-status">{ status }</p>

@@ -6,7 +6,8 @@ use yew::prelude::*;
 use super::{get, load};
 use crate::ui::act::Act;
 
-/// Does something once the second part is there: at once, if it is. If it does not come, that is said.
+/// Does something once the second part is there: at once, if it is. What has waited for it longer, such as a run that a
+/// crash has interrupted, goes before. If it does not come, that is said.
 pub fn when_here(act: &Callback<Act>, then: impl FnOnce() + 'static) {
     if get().is_some() {
         return then();
@@ -14,7 +15,10 @@ pub fn when_here(act: &Callback<Act>, then: impl FnOnce() + 'static) {
     let act = act.clone();
     spawn_local(async move {
         match load().await {
-            Ok(()) => then(),
+            Ok(()) => {
+                act.emit(Act::Arrived);
+                then();
+            }
             Err(why) => act.emit(Act::Missing(why.into())),
         }
     });

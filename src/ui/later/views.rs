@@ -110,7 +110,7 @@ fn fault_menu(menu: Menu, session: &Session, act: &Callback<Act>) -> Html {
             html! { <FaultMenu {broker} options={faults::options(&look, BrokerId(broker))} act={act.clone()}/> }
         }
         Menu::Link { ends: (a, b), .. } => {
-            paths::menu(&look, a, b).map_or_else(Html::default, |path| links::menu(menu, &path, act))
+            paths::menu(&look, session.begun(), a, b).map_or_else(Html::default, |path| links::menu(menu, &path, act))
         }
     }
 }

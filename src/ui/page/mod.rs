@@ -22,8 +22,8 @@ use crate::ui::playground::{PLAYGROUND, Playground};
 use crate::ui::reading::{Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
-use crate::ui::view::knobs;
 use crate::ui::view::stage::Row;
+use crate::ui::view::{knobs, wire};
 
 /// Where one is.
 #[derive(Clone)]
@@ -450,13 +450,13 @@ impl Page {
             }
             Act::OpenLink(a, b) => self.open_link(a, b),
             Act::OpenLinks => {
-                let Some(session) = &self.session else { return };
-                let leader = session.leader().unwrap_or(BrokerId(1));
-                let other = session.playback().world().broker_ids().find(|id| *id != leader);
-                let other = other.map_or(Row::Controller, |id| Row::Broker(id.0));
-                let leader = Row::Broker(leader.0);
-                // As the button between them is called.
-                self.open_link(leader.min(other), leader.max(other));
+                let path = self
+                    .session
+                    .as_ref()
+                    .and_then(|session| wire::of_leader(&session.look()));
+                if let Some((a, b)) = path {
+                    self.open_link(a, b);
+                }
             }
             Act::Close => self.menu = None,
             Act::Turn(name, value) => self.turn(name, &value),

@@ -19,14 +19,14 @@ pub struct Line {
     pub about: &'static str,
     /// What the broker believes.
     pub own: Rc<str>,
-    /// What is so.
-    pub truth: Rc<str>,
+    /// What is so; nothing where nobody knows, such as the high watermark while nobody leads.
+    pub truth: Option<Rc<str>>,
 }
 
 impl Line {
-    /// Whether the broker is mistaken.
+    /// Whether the broker is mistaken; about what nobody knows, nobody is.
     pub fn is_mistaken(&self) -> bool {
-        self.own != self.truth
+        self.truth.as_ref().is_some_and(|truth| self.own != *truth)
     }
 }
 
@@ -62,11 +62,12 @@ pub fn zombie(look: &Look<'_>, id: BrokerId) -> Option<Belief> {
     let real = state
         .leader
         .and_then(|id| look.world.broker(id)?.replica(look.partition));
-    let line = |about, own: String, truth: String| Line {
+    let told = |about, own: String, truth: Option<String>| Line {
         about,
         own: own.into(),
-        truth: truth.into(),
+        truth: truth.map(Rc::from),
     };
+    let line = |about, own: String, truth: String| told(about, own, Some(truth));
     Some(Belief {
         broker: id.0,
         why: why(look, id, state.leader_epoch).into(),
@@ -74,10 +75,11 @@ pub fn zombie(look: &Look<'_>, id: BrokerId) -> Option<Belief> {
             line("leader", leader(Some(id)), leader(state.leader)),
             line("epoch", epoch.to_string(), state.leader_epoch.to_string()),
             line("in sync", sorted(&leading.isr), sorted(&state.isr)),
-            line(
+            told(
                 "HW",
                 mark(replica.high_watermark()),
-                mark(real.and_then(|replica| replica.high_watermark())),
+                real.and_then(|replica| replica.high_watermark())
+                    .map(|at| at.to_string()),
             ),
             line("state", own_state.into(), state_of(&image, id).into()),
         ],

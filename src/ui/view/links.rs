@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use crate::cluster::message::MessageKind;
-use crate::cluster::settings::{DEFAULT_LATENCY, Micros};
-use crate::cluster::{BrokerId, ClientId, Node};
+use crate::cluster::settings::Micros;
+use crate::cluster::{BrokerId, ClientId, Node, World};
 use crate::ui::view::look::Look;
-use crate::ui::view::names::{capital, span};
+use crate::ui::view::names::span;
 use crate::ui::view::stage::Row;
 
-/// The latency of a path that was slowed by hand.
+/// The latency of a path that was slowed by hand; one that is as slow already takes twice as long then.
 const SLOW: Micros = 100_000;
 
 /// What is done to a path.
@@ -66,8 +66,8 @@ pub fn node(row: Row) -> Node {
     }
 }
 
-/// The menu of a path; nothing if no messages ever pass there.
-pub fn menu(look: &Look<'_>, a: Row, b: Row) -> Option<LinkMenu> {
+/// The menu of a path, in a run that has `begun` so; nothing if no messages ever pass there.
+pub fn menu(look: &Look<'_>, begun: &World, a: Row, b: Row) -> Option<LinkMenu> {
     let [from, to] = [node(a), node(b)];
     let exists = |node: Node| match node {
         Node::Controller => true,
@@ -82,9 +82,9 @@ pub fn menu(look: &Look<'_>, a: Row, b: Row) -> Option<LinkMenu> {
     let nodes = brokers.chain(clients).chain([Row::Controller]);
     Some(LinkMenu {
         ends: (a, b),
-        title: format!("{} and {}", capital(&called(look, from)), called(look, to)).into(),
+        title: format!("{} and {}", subject(look, from), called(look, to)).into(),
         nodes: nodes.map(|row| (row, called(look, node(row)).into())).collect(),
-        options: options(look, from, to),
+        options: options(look, begun, from, to),
     })
 }
 
@@ -101,7 +101,15 @@ fn called(look: &Look<'_>, node: Node) -> String {
     }
 }
 
-fn options(look: &Look<'_>, a: Node, b: Node) -> Vec<LinkOption> {
+/// The same at the beginning of a sentence; a client's own name stays as it is written.
+fn subject(look: &Look<'_>, node: Node) -> String {
+    match node {
+        Node::Client(id) => look.names.client(id).to_string(),
+        other => look.names.subject(other),
+    }
+}
+
+fn options(look: &Look<'_>, begun: &World, a: Node, b: Node) -> Vec<LinkOption> {
     let network = look.world.network();
     let whole = network.connects(a, b);
     let mut options = Vec::new();
@@ -113,7 +121,7 @@ fn options(look: &Look<'_>, a: Node, b: Node) -> Vec<LinkOption> {
     }
     if whole {
         options.extend([cut_one_way(look, a, b), cut_one_way(look, b, a)]);
-        options.push(slow(look, a, b));
+        options.push(slow(look, begun, a, b));
         let kinds = [(a, b), (b, a)];
         options.extend(kinds.into_iter().flat_map(|(from, to)| {
             messages(look, from, to)
@@ -152,18 +160,21 @@ fn cut_one_way(look: &Look<'_>, from: Node, to: Node) -> LinkOption {
         text: format!("cut {} from {}", written(look, from), written(look, to)).into(),
         survives: format!(
             "Logs stay as they are. {} still hears {other}; its own messages are lost until they are given up.",
-            capital(&one)
+            subject(look, from)
         )
         .into(),
         dies: lost_on(look, &[(from, to)]).into(),
     }
 }
 
-fn slow(look: &Look<'_>, a: Node, b: Node) -> LinkOption {
-    let is_slow = look.world.settings().latency(a, b) >= SLOW;
-    let (fault, title, latency) = match is_slow {
-        true => (LinkFault::Hasten, "Make it fast again", DEFAULT_LATENCY),
-        false => (LinkFault::Slow, "Slow it down", SLOW),
+/// A path that was slowed since the run began gets the latency back that it had then.
+fn slow(look: &Look<'_>, begun: &World, a: Node, b: Node) -> LinkOption {
+    let first = begun.settings().latency(a, b);
+    let now = look.world.settings().latency(a, b);
+    let (fault, title, latency) = match now {
+        _ if now > first => (LinkFault::Hasten, "Make it fast again", first),
+        _ if now < SLOW => (LinkFault::Slow, "Slow it down", SLOW),
+        _ => (LinkFault::Slow, "Slow it down", now.saturating_mul(2)),
     };
     LinkOption {
         fault,
@@ -229,42 +240,84 @@ fn messages(look: &Look<'_>, from: Node, to: Node) -> &'static [MessageKind] {
     }
 }
 
-/// What a cut leads to.
+/// What a cut leads to, for the partition in view.
 fn follows(look: &Look<'_>, a: Node, b: Node) -> String {
-    let leader = look.world.image().leader(look.partition);
-    let settings = look.world.settings();
     match (a, b) {
-        (Node::Controller, Node::Broker(id)) | (Node::Broker(id), Node::Controller) => {
-            let session = span(millis(look.world.controller().state().session_timeout_ms()));
-            let role = match leader == Some(id) {
-                true => "another leads, and it does not know",
-                false => "it is fenced and leaves the ISR",
-            };
-            format!("{session} after its last heartbeat {role}.")
-        }
+        (Node::Controller, Node::Broker(id)) | (Node::Broker(id), Node::Controller) => unheard(look, id),
         (Node::Client(id), Node::Broker(broker)) | (Node::Broker(broker), Node::Client(id)) => {
-            if leader != Some(broker) {
-                return format!("{} goes on with whoever leads.", capital(look.names.client(id)));
-            }
-            match look.world.client(id).and_then(|client| client.as_producer()) {
-                Some(producer) => {
-                    let timeout = span(millis(producer.config().delivery_timeout_ms));
-                    format!("Records that are not answered within {timeout} fail, whether they are in the log or not.")
-                }
-                None => "It reads on when the path is whole again.".to_string(),
-            }
+            unserved(look, id, broker)
         }
-        (Node::Broker(one), Node::Broker(other)) => {
-            let follower = match leader {
-                Some(leader) if leader == one => other,
-                Some(leader) if leader == other => one,
-                _ => return "Followers do not copy from one another: nothing follows as long as neither leads.".into(),
-            };
-            let lag = span(millis(settings.broker(follower).replica_lag_time_max_ms));
-            format!("Broker {follower} copies nothing; after {lag} it leaves the ISR, and acks=all waits until then.")
-        }
+        (Node::Broker(one), Node::Broker(other)) => match look.world.image().leader(look.partition) {
+            Some(leader) if leader == one => uncopied(look, leader, other),
+            Some(leader) if leader == other => uncopied(look, leader, one),
+            _ => "Followers do not copy from one another: nothing follows as long as neither leads.".into(),
+        },
         _ => String::new(),
     }
+}
+
+/// What follows when the controller no longer hears a broker.
+fn unheard(look: &Look<'_>, id: BrokerId) -> String {
+    let image = look.world.image();
+    if !image.is_alive(id) {
+        return format!("Broker {id} is fenced already, and stays so.");
+    }
+    let partition = image.partition(look.partition);
+    let in_sync = partition.is_some_and(|partition| partition.isr.contains(&id));
+    let role = match partition.is_some_and(|partition| partition.leader == Some(id)) {
+        true if has_successor(look, id) => "another leads, and it does not know",
+        true => "nobody leads, and it does not know",
+        false if in_sync => "it is fenced and leaves the ISR",
+        false => "it is fenced; it is not in the ISR",
+    };
+    let session = span(millis(look.world.controller().state().session_timeout_ms()));
+    format!("{session} after its last heartbeat {role}.")
+}
+
+/// Whether another may lead when this leader is fenced.
+fn has_successor(look: &Look<'_>, leader: BrokerId) -> bool {
+    let (image, controller) = (look.world.image(), look.world.controller().state());
+    let Some(partition) = controller.partition(look.partition) else {
+        return false;
+    };
+    let unclean = controller.unclean_election_enabled(look.partition.topic);
+    let may = |id: &BrokerId| unclean || partition.isr.contains(id) || partition.elr.contains(id);
+    let others = partition.replicas.iter().filter(|id| **id != leader);
+    others.filter(|id| image.is_alive(**id)).any(may)
+}
+
+/// What follows when a client and a broker no longer hear one another.
+fn unserved(look: &Look<'_>, id: ClientId, broker: BrokerId) -> String {
+    if look.world.image().leader(look.partition) != Some(broker) {
+        return format!(
+            "For {}, nothing changes as long as broker {broker} does not lead.",
+            look.names.client(id)
+        );
+    }
+    match look.world.client(id).and_then(|client| client.as_producer()) {
+        Some(producer) => {
+            let timeout = span(millis(producer.config().delivery_timeout_ms));
+            format!("Records that are not answered within {timeout} fail, whether they are in the log or not.")
+        }
+        None => "It reads on when the path is whole again.".to_string(),
+    }
+}
+
+/// What follows when a broker no longer hears its leader.
+fn uncopied(look: &Look<'_>, leader: BrokerId, follower: BrokerId) -> String {
+    let image = look.world.image();
+    let partition = image.partition(look.partition);
+    if !partition.is_some_and(|partition| partition.replicas.contains(&follower)) {
+        return format!("Broker {follower} holds no replica of this partition: nothing follows.");
+    }
+    if !partition.is_some_and(|partition| partition.isr.contains(&follower)) {
+        return format!("Broker {follower} copies nothing, and stays out of the ISR.");
+    }
+    // The leader's own setting decides whom it takes for lagging; one that has every record never lags.
+    let lag = span(millis(look.world.settings().broker(leader).replica_lag_time_max_ms));
+    format!(
+        "Broker {follower} copies nothing; lacking records, it leaves the ISR after {lag}, and acks=all waits until then."
+    )
 }
 
 fn millis(ms: i64) -> Micros {

@@ -71,6 +71,14 @@ pub fn links(look: &Look<'_>) -> Vec<Link> {
     .collect()
 }
 
+/// The path between the leader and the row beside it: one that is drawn. Where nobody leads, that of the first broker.
+pub fn of_leader(look: &Look<'_>) -> Option<(Row, Row)> {
+    let leader = look.world.image().leader(look.partition);
+    let leader = row(Node::Broker(leader.or_else(|| look.world.broker_ids().next())?));
+    let mut paths = links(look).into_iter().map(|link| link.ends);
+    paths.find(|(a, b)| !matches!(a, Row::Client(_)) && (*a == leader || *b == leader))
+}
+
 /// Whether a message between two nodes is going to be lost.
 fn condemned(look: &Look<'_>, a: Node, b: Node) -> bool {
     let mut paths = look.world.network().condemned();

@@ -183,7 +183,7 @@ pub fn replicas(look: &Look<'_>, selected: Option<Subject>) -> Folder {
 fn standing(look: &Look<'_>, id: BrokerId) -> &'static str {
     match (health(look, id), role(look, id)) {
         (Health::Up, Role::Leader) => "leader",
-        (Health::Up, Role::FormerLeader) => "believes it leads",
+        (Health::Up, Role::FormerLeader) => "zombie",
         (Health::Up, Role::InSync) => "in sync",
         (Health::Up, Role::OutOfSync) => "out of sync",
         (Health::Up, Role::NoReplica) => "no replica",
