@@ -164,6 +164,14 @@ impl BrokerConfig {
             self.group_consumer_max_heartbeat_interval_ms,
         );
         for (what, least, value, most) in [session, heartbeat] {
+            if least > most {
+                return Err(ConfigError::Conflict {
+                    reason: format!(
+                        "group.consumer.min.{what}={least} is more than group.consumer.max.{what}={most}; \
+                         lower it, or raise group.consumer.max.{what}"
+                    ),
+                });
+            }
             if !(least..=most).contains(&value) {
                 return Err(ConfigError::Conflict {
                     reason: format!(
@@ -172,6 +180,15 @@ impl BrokerConfig {
                     ),
                 });
             }
+        }
+        let (interval, timeout) = (heartbeat.2, session.2);
+        if interval >= timeout {
+            return Err(ConfigError::Conflict {
+                reason: format!(
+                    "group.consumer.heartbeat.interval.ms={interval} is not less than \
+                     group.consumer.session.timeout.ms={timeout}; lower it, or raise group.consumer.session.timeout.ms"
+                ),
+            });
         }
         Ok(())
     }

@@ -268,6 +268,34 @@ fn a_brokers_settings_must_fit_together() {
 }
 
 #[test]
+fn what_members_are_told_lies_within_its_bounds() {
+    let refusal = |settings: &[(&str, &str)]| {
+        let mut broker = BrokerConfig::default();
+        let set = |(name, text): &(&str, &str)| broker.set(name, text).err();
+        settings.iter().find_map(set).map(|error| error.to_string())
+    };
+    assert_eq!(
+        refusal(&[("group.consumer.max.session.timeout.ms", "44000")]).as_deref(),
+        Some(
+            "group.consumer.min.session.timeout.ms=45000 is more than group.consumer.max.session.timeout.ms=44000; \
+             lower it, or raise group.consumer.max.session.timeout.ms"
+        )
+    );
+    assert_eq!(
+        refusal(&[
+            ("group.consumer.max.heartbeat.interval.ms", "60000"),
+            ("group.consumer.heartbeat.interval.ms", "45000")
+        ])
+        .as_deref(),
+        Some(
+            "group.consumer.heartbeat.interval.ms=45000 is not less than group.consumer.session.timeout.ms=45000; \
+             lower it, or raise group.consumer.session.timeout.ms"
+        )
+    );
+    assert_eq!(refusal(&[("group.consumer.heartbeat.interval.ms", "15000")]), None);
+}
+
+#[test]
 fn a_start_by_age_is_an_iso_duration() {
     let read = |text: &'static str| {
         let mut config = ConsumerConfig::default();

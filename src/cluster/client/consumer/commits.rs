@@ -194,7 +194,12 @@ impl Consumer {
 
     fn tell_commit_failed(&self, error: Errors, cx: &mut Cx) {
         let client = self.id;
-        cx.say(Rule::GroupGeneration, || What::ConsumerError {
+        let rule = if self.follows() {
+            Rule::GroupMemberEpoch
+        } else {
+            Rule::GroupGeneration
+        };
+        cx.say(rule, || What::ConsumerError {
             client,
             partition: None,
             error: ReadError::Answered(error),

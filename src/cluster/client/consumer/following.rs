@@ -4,8 +4,7 @@
 //! up, after a commit if it commits by itself; then it takes what is new, and says at once what it has now. Nobody waits for
 //! it but those who get what it gives up. Mirrors `ConsumerMembershipManager` and `ConsumerHeartbeatRequestManager`.
 //!
-//! Deliberately absent: static members, subscriptions by pattern, rebalance listeners, a fatal error's end of the
-//! membership beyond what the application sees.
+//! Deliberately absent: static members, subscriptions by pattern, rebalance listeners.
 
 use std::sync::Arc;
 
@@ -146,12 +145,18 @@ impl Consumer {
         membership.say_everything();
         match error {
             Errors::FencedMemberEpoch | Errors::UnknownMemberId => self.lose_membership(cx),
-            error => {
+            error if error.is_retriable() => {
                 if membership.stage == Stage::Joining {
                     membership.stage = Stage::Out;
                 }
                 membership.beat_now = membership.stage != Stage::Out;
                 self.on_group_error(error, cx);
+            }
+            // Asking again would change nothing (`transitionToFatal`).
+            error => {
+                membership.beat_now = false;
+                self.lose_membership(cx);
+                self.fail_group(error, cx);
             }
         }
     }

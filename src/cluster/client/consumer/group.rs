@@ -581,12 +581,12 @@ impl Consumer {
     }
 
     /// The application sees an error of its group, and the consumer does nothing more about it.
-    fn fail_group(&mut self, error: Errors, cx: &mut Cx) {
+    pub(super) fn fail_group(&mut self, error: Errors, cx: &mut Cx) {
         let client = self.id;
         if let Some(membership) = &mut self.membership {
             membership.rejoin = false;
         }
-        cx.say(Rule::GroupRebalance, || What::ConsumerError {
+        cx.say(refusal(error), || What::ConsumerError {
             client,
             partition: None,
             error: crate::cluster::event::ReadError::Answered(error),
@@ -715,4 +715,14 @@ fn assign(joined: &Joined, topics: SortedMap<Arc<str>, u32>) -> Vec<(MemberId, S
         members: joined.members.iter().map(member).collect(),
     };
     joined.protocol.assign(&group).into_iter().collect()
+}
+
+/// The rule by which a coordinator refuses a member for good.
+fn refusal(error: Errors) -> Rule {
+    match error {
+        Errors::GroupIdNotFound => Rule::GroupMemberEpoch,
+        Errors::InconsistentGroupProtocol => Rule::GroupAssign,
+        Errors::InvalidSessionTimeout => Rule::GroupSession,
+        _ => Rule::GroupRebalance,
+    }
 }

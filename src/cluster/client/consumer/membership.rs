@@ -275,11 +275,14 @@ impl Membership {
             }
             GroupAsks::ConsumerBeat => encoder.u8(6),
         });
-        for partitions in [&self.target, &self.adopted, &self.told_owned].into_iter().flatten() {
-            encoder.len(partitions.len());
-            partitions.iter().for_each(|&tp| encode_partition(tp, encoder));
-        }
+        // Before the first answer under the consumer protocol there is nothing of all this.
         if self.every > 0 {
+            for partitions in [&self.target, &self.adopted, &self.told_owned] {
+                encoder.option(partitions.as_ref(), |encoder, partitions| {
+                    encoder.len(partitions.len());
+                    partitions.iter().for_each(|&tp| encode_partition(tp, encoder));
+                });
+            }
             encoder.u64(self.every);
             encoder.u8(u8::from(self.tells_everything) | u8::from(self.beat_now) << 1);
         }
@@ -315,5 +318,33 @@ pub(super) fn slot(tp: TopicPartition, name: &Arc<str>) -> Slot {
     Slot {
         topic: Arc::clone(name),
         partition: tp.partition,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::ids::TopicId;
+
+    fn digest(target: bool, adopted: bool, told: bool) -> u128 {
+        let partition = TopicPartition {
+            topic: TopicId(1),
+            partition: 0,
+        };
+        let some = |is: bool| is.then(|| SortedSet::from_iter([partition]));
+        let mut membership = Membership::new(GroupId(1), SortedSet::new());
+        membership.every = 5_000_000;
+        membership.target = some(target);
+        membership.adopted = some(adopted);
+        membership.told_owned = some(told);
+        let mut encoder = Encoder::new();
+        membership.encode(&mut encoder);
+        encoder.digest()
+    }
+
+    #[test]
+    fn what_it_has_and_what_it_has_told_are_told_apart() {
+        let states = (0..8u8).map(|bits| digest(bits & 1 > 0, bits & 2 > 0, bits & 4 > 0));
+        assert_eq!(states.collect::<SortedSet<u128>>().len(), 8);
     }
 }

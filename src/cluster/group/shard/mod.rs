@@ -433,28 +433,32 @@ impl Shard {
             let mut entries: Vec<Entry> = expired
                 .map(|(slot, _)| Entry::Offset(Arc::clone(name), slot.clone(), None))
                 .collect();
-            if entries.is_empty() {
-                continue;
-            }
             let (broker, group_id, gone) = (broker(cx), *id, entries.len() as u32);
-            cx.say(Rule::OffsetsExpire, || What::OffsetsExpired {
-                broker,
-                group: group_id,
-                partitions: gone,
-            });
+            if gone > 0 {
+                cx.say(Rule::OffsetsExpire, || What::OffsetsExpired {
+                    broker,
+                    group: group_id,
+                    partitions: gone,
+                });
+            }
             if entries.len() == group.offsets.len() {
                 match &group.kind {
-                    GroupKind::Classic(_) => entries.push(Entry::Group(Arc::clone(name), None)),
+                    GroupKind::Classic(_) if gone > 0 => entries.push(Entry::Group(Arc::clone(name), None)),
                     GroupKind::Consumer(consumer) if consumer.is_empty() => {
                         entries.extend(consumer_entries(*id, ConsumerGroup::tombstones(), cx.settings));
                     }
-                    GroupKind::Consumer(_) => {}
+                    GroupKind::Classic(_) | GroupKind::Consumer(_) => {}
                 }
             }
-            out.write(entries, Then::Nothing);
+            if !entries.is_empty() {
+                out.write(entries, Then::Nothing);
+            }
         }
-        self.groups
-            .retain(|_, group| !(group.kind.is_idle() && group.offsets.is_empty()));
+        // A group under the consumer protocol goes when its tombstones are read back.
+        self.groups.retain(|_, group| match &group.kind {
+            GroupKind::Classic(classic) => !(classic.is_idle() && group.offsets.is_empty()),
+            GroupKind::Consumer(_) => true,
+        });
     }
 
     /// Topics were deleted, and the commits in them with them.
