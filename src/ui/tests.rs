@@ -1095,3 +1095,14 @@ fn every_story_can_be_played_on_the_playground() {
         assert!(playground.faults.is_empty(), "{name}: {:?}", playground.faults);
     }
 }
+
+#[test]
+fn a_broker_that_is_down_is_not_said_to_have_files_that_were_wiped() {
+    let begins = "brokers 3\ntopic t replicas=3\nproducer app\nsend app t\nrun until acked\nrun until quiet\nkill 1\n";
+    let notes = ["", "wipe 1\n"].map(|more| {
+        let session = Session::resumed(&format!("{begins}{more}"), 9_999).expect("it plays");
+        let all = rows::rows(&session.look(), Window::place(0, 1, 10, None));
+        all[0].note.to_string()
+    });
+    assert_eq!(notes, ["process gone, files intact", "process gone, its disk is empty"]);
+}

@@ -109,6 +109,9 @@ fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role, doomed: usize
         _ if doomed == 1 => "1 acknowledged record only here".to_string(),
         _ if doomed > 1 => format!("{doomed} acknowledged records only here"),
         (Health::Dark, _) => "host without power".to_string(),
+        (Health::Killed, role) if replica.is_none() && role != Role::NoReplica => {
+            "process gone, its disk is empty".to_string()
+        }
         (Health::Killed, _) if look.ending(id) == Some(Ending::Stopped) => "stopped cleanly, all flushed".to_string(),
         (Health::Killed, _) => "process gone, files intact".to_string(),
         (Health::Paused, Role::FormerLeader) => format!("frozen, and still believes it leads, epoch {epoch}"),
