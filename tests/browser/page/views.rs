@@ -62,7 +62,7 @@ pub const VIEWS: [Shown; 35] = [
     shown("files", files),
     shown("file-looked-up", looked_up),
     shown("file-index", index),
-    shown("real-file", |page| real_folder(page, "broker-1")),
+    shown("real-file", real_segment),
     shown("real-file-beside", beside),
     shown("real-file-damaged", |page| {
         real(page, "damaged/00000000000000000000.log")?;
@@ -226,6 +226,16 @@ pub fn real_folder(page: &Page, path: &str) -> Result<()> {
     choose(page, "#real-folder", path)
 }
 
+/// A sound folder, its newest segment read: until then, what the simulated one holds is still shown.
+fn real_segment(page: &Page) -> Result<()> {
+    real_folder(page, "broker-1")?;
+    segment_is_read(page)
+}
+
+fn segment_is_read(page: &Page) -> Result<()> {
+    there(page, "[data-testid=beside] button")
+}
+
 fn choose(page: &Page, input: &str, path: &str) -> Result<()> {
     let path = format!("{}/page/files/{path}", env!("CARGO_MANIFEST_DIR"));
     page.select(input)?.choose_file(&path)?;
@@ -239,10 +249,7 @@ fn beside(page: &Page) -> Result<()> {
 
 /// The segment that is open beside the first broker's replica, once it is read.
 pub fn lay_beside(page: &Page) -> Result<()> {
-    page.wait_until(
-        "the segment is read",
-        "Boolean(document.querySelector('[data-testid=beside] button'))",
-    )?;
+    segment_is_read(page)?;
     page.eval("document.querySelector('[data-testid=beside] button').click()")?;
     page.wait_until(
         "they are compared",

@@ -144,7 +144,12 @@ impl Page {
     /// Uses every control of this view, each once, and gives back how many. `begin` leads to the view, and is called
     /// again whenever a control has led away from others that are still to be used.
     pub fn use_every_control(&self, begin: impl Fn(&Page) -> Result<()>) -> Result<usize> {
-        begin(self)?;
+        let begin = || {
+            // What the pointer happens to rest on may say more of itself than elsewhere.
+            self.rest_pointer()?;
+            begin(self)
+        };
+        begin()?;
         let mut open: Vec<Control> = self.controls()?.into_iter().filter(|one| !one.rests).collect();
         let count = open.len();
         ensure!(count > 0, "there is nothing to use");
@@ -164,12 +169,18 @@ impl Page {
                 }
                 None if fresh => bail!("these controls are gone when the view is begun again: {open:#?}"),
                 None => {
-                    begin(self)?;
+                    begin()?;
                     fresh = true;
                 }
             }
         }
         Ok(count)
+    }
+
+    /// Takes the pointer away from everything: into the corner.
+    fn rest_pointer(&self) -> Result<()> {
+        let corner = json!({ "type": "mouseMoved", "x": 0, "y": 0 });
+        self.tab.call("Input.dispatchMouseEvent", corner).map(drop)
     }
 
     /// Pauses, if it plays, once the page has done what the last control asked of it.

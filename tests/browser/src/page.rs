@@ -47,7 +47,7 @@ pub fn drive(name: &str, view: View, fragment: &str, body: impl FnOnce(&Page) ->
 
 /// A tab that shows the page.
 pub struct Page {
-    tab: Connection,
+    pub(crate) tab: Connection,
     address: String,
     expected: RefCell<Vec<String>>,
 }
