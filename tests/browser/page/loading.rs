@@ -90,19 +90,28 @@ fn an_engine_that_does_not_arrive_is_said_and_can_be_tried_again() -> Result<()>
     page.check_console()
 }
 
+/// What becomes of the modules of each document: a JavaScript expression of how many were asked for (`calls`) and of how
+/// one comes (`real(...given)`).
+fn modules(page: &Page, fate: &str) -> Result<()> {
+    page.before_each_document(&format!(
+        "{{
+             const real = WebAssembly.instantiateStreaming.bind(WebAssembly);
+             let calls = 0;
+             WebAssembly.instantiateStreaming = (...given) => {{
+                 calls += 1;
+                 return {fate};
+             }};
+         }}"
+    ))
+}
+
 /// Trunk builds the page in one piece, which comes whole or not at all.
 #[test]
 fn a_part_that_does_not_come_is_said_and_can_be_tried_again() -> Result<()> {
     let page = Page::blank(View::WIDE)?;
-    page.before_each_document(
-        "{
-             const real = WebAssembly.instantiateStreaming.bind(WebAssembly);
-             let calls = 0;
-             WebAssembly.instantiateStreaming = (...given) => {
-                 calls += 1;
-                 return calls === 2 ? Promise.reject(new Error('cut off')) : real(...given);
-             };
-         }",
+    modules(
+        &page,
+        "calls === 2 ? Promise.reject(new Error('cut off')) : real(...given)",
     )?;
     page.expect_error("cut off");
     page.open("")?;
@@ -127,16 +136,7 @@ fn a_part_that_does_not_come_is_said_and_can_be_tried_again() -> Result<()> {
 #[test]
 fn the_landing_needs_only_what_comes_first() -> Result<()> {
     let page = Page::blank(View::WIDE)?;
-    page.before_each_document(
-        "{
-             const real = WebAssembly.instantiateStreaming.bind(WebAssembly);
-             let calls = 0;
-             WebAssembly.instantiateStreaming = (...given) => {
-                 calls += 1;
-                 return calls === 1 ? real(...given) : new Promise(() => {});
-             };
-         }",
-    )?;
+    modules(&page, "calls === 1 ? real(...given) : new Promise(() => {})")?;
     page.open("")?;
     page.click("button", "Kill the leader")?;
     page.wait_for_text("leads now")?;

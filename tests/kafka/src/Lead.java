@@ -28,7 +28,6 @@ import org.apache.kafka.common.record.internal.SimpleRecord;
 import org.apache.kafka.common.requests.AlterPartitionRequest;
 import org.apache.kafka.common.requests.AlterPartitionResponse;
 import org.apache.kafka.common.requests.FetchRequest;
-import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.ConfigRepository;
 import org.apache.kafka.metadata.LeaderRecoveryState;
 import org.apache.kafka.metadata.MetadataCache;
@@ -78,7 +77,7 @@ public final class Lead {
     private static final OffsetCheckpoints NOWHERE = (directory, partition) -> Optional.empty();
 
     private final int me;
-    private long now;
+    private final StillClock clock = new StillClock(0);
     private final Map<Integer, Long> alive = new HashMap<>();
     private final Queue<RequestCompletionHandler> unanswered = new ArrayDeque<>();
     private int asked = 0;
@@ -111,13 +110,13 @@ public final class Lead {
         Map<String, String> config = new HashMap<>();
         for (String setting : Arrays.copyOfRange(words, 5, words.length))
             config.put(setting.split("=")[0], setting.split("=")[1]);
-        partition = new Partition(PARTITION, Long.parseLong(words[4]), me, () -> epoch, clock(),
+        partition = new Partition(PARTITION, Long.parseLong(words[4]), me, () -> epoch, clock,
             nothing(AlterPartitionListener.class), nobodyWaits(), metadata(), logs(new File(words[1]), new LogConfig(config)),
             new DefaultAlterPartitionManager(controller(), nothing(Scheduler.class), me, () -> epoch), Option.apply(TOPIC));
     }
 
     private void perform(String[] words) throws Exception {
-        now = Long.parseLong(words[0]);
+        clock.now = Long.parseLong(words[0]);
         switch (words[1]) {
             case "brokers" -> {
                 alive.clear();
@@ -127,7 +126,7 @@ public final class Lead {
             case "news" -> news(Integer.parseInt(words[2]), Integer.parseInt(words[3]), ids(words[4]), ids(words[5]));
             case "append" -> {
                 SimpleRecord[] records = new SimpleRecord[Integer.parseInt(words[3])];
-                Arrays.fill(records, new SimpleRecord(now, "record".getBytes(StandardCharsets.UTF_8)));
+                Arrays.fill(records, new SimpleRecord(clock.now, "record".getBytes(StandardCharsets.UTF_8)));
                 partition.appendRecordsToLeader(MemoryRecords.withRecords(Compression.NONE, records), AppendOrigin.CLIENT,
                     Integer.parseInt(words[2]), RequestLocal.noCaching(), VerificationGuard.SENTINEL, (short) 2);
             }
@@ -136,7 +135,7 @@ public final class Lead {
                     FetchIsolation.LOG_END, Optional.empty());
                 FetchRequest.PartitionData from = new FetchRequest.PartitionData(TOPIC, Long.parseLong(words[4]), 0, 1 << 20,
                     Optional.of(partition.getLeaderEpoch()));
-                partition.fetchRecords(fetch, from, now, 1 << 20, true, true);
+                partition.fetchRecords(fetch, from, clock.now, 1 << 20, true, true);
             }
             case "lag" -> partition.maybeShrinkIsr();
             case "answer" -> answer(new AlterPartitionResponseData.PartitionData().setLeaderId(me)
@@ -157,7 +156,7 @@ public final class Lead {
     private void answer(AlterPartitionResponseData.PartitionData answer) {
         AlterPartitionResponseData data = new AlterPartitionResponseData().setTopics(List.of(
             new AlterPartitionResponseData.TopicData().setTopicId(TOPIC).setPartitions(List.of(answer))));
-        unanswered.remove().onComplete(new ClientResponse(null, null, "controller", now, now, false, null, null,
+        unanswered.remove().onComplete(new ClientResponse(null, null, "controller", clock.now, clock.now, false, null, null,
             new AlterPartitionResponse(data)));
     }
 
@@ -197,7 +196,7 @@ public final class Lead {
         ConfigRepository configs = resource -> new Properties();
         return new LogManager(List.of(directory), List.of(), configs, config, new CleanerConfig(false), 1, 60_000, 60_000,
             60_000, 300_000, 900_000, new ProducerStateManagerConfig(86_400_000, false), 600_000, nothing(Scheduler.class),
-            new BrokerTopicStats(), new LogDirFailureChannel(1), clock(), false, 0,
+            new BrokerTopicStats(), new LogDirFailureChannel(1), clock, false, 0,
             (cleaner, directories, all, failures, time) -> null);
     }
 
@@ -208,21 +207,6 @@ public final class Lead {
 
             @Override public int numDelayedDelete() {
                 return 0;
-            }
-        };
-    }
-
-    private Time clock() {
-        return new Time() {
-            @Override public long milliseconds() {
-                return now;
-            }
-
-            @Override public long nanoseconds() {
-                return now * 1_000_000;
-            }
-
-            @Override public void sleep(long ms) {
             }
         };
     }

@@ -10,7 +10,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.util.Scheduler;
 import org.apache.kafka.storage.internals.checkpoint.CleanShutdownFileHandler;
 import org.apache.kafka.storage.internals.checkpoint.OffsetCheckpointFile;
@@ -53,7 +52,7 @@ public final class Load {
         long highWatermark = checkpoint(directory, "replication-offset-checkpoint", partition);
         boolean clean = new CleanShutdownFileHandler(directory.getPath()).exists();
         UnifiedLog log = UnifiedLog.create(new File(directory, partition.toString()), new LogConfig(config), logStart,
-            recoveryPoint, nobody(), new BrokerTopicStats(), clock(Long.parseLong(words[3])), 900_000,
+            recoveryPoint, nobody(), new BrokerTopicStats(), new StillClock(Long.parseLong(words[3])), 900_000,
             new ProducerStateManagerConfig(86_400_000, false), 600_000, new LogDirFailureChannel(10), clean, Optional.empty());
         log.updateHighWatermark(highWatermark);
         return told(log);
@@ -61,22 +60,6 @@ public final class Load {
 
     private static long checkpoint(File directory, String name, TopicPartition partition) throws Exception {
         return new OffsetCheckpointFile(new File(directory, name), null).read().getOrDefault(partition, 0L);
-    }
-
-    /** A clock that stands still. */
-    private static Time clock(long now) {
-        return new Time() {
-            @Override public long milliseconds() {
-                return now;
-            }
-
-            @Override public long nanoseconds() {
-                return now * 1_000_000;
-            }
-
-            @Override public void sleep(long ms) {
-            }
-        };
     }
 
     /** A scheduler that does nothing: what is recovered is looked at before anything else happens. */
