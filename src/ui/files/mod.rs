@@ -544,6 +544,9 @@ fn records(shown: &Detail, chosen: &Chosen, choose: &Choose) -> Html {
     }
 }
 
+/// What the field that is lit means: beside its button, whose name stays the same whether it is lit or not.
+const MEANING: &str = "field-meaning";
+
 #[derive(Properties, PartialEq)]
 struct BytesProps {
     detail: Rc<Detail>,
@@ -590,11 +593,13 @@ fn Bytes(props: &BytesProps) -> Html {
                     let (on, focus, gone) = (point(Some(at)), point(Some(at)), point(None));
                     let pin = { let pinned = pinned.clone(); Callback::from(move |_: MouseEvent| pinned.set((*pinned != Some(at)).then_some(at))) };
                     html! {
-                        <li key={at}><button class={classes!("fd", (lit == Some(at)).then_some("on"))} aria-pressed={(*pinned == Some(at)).to_string()} onclick={pin}
-                            onpointerenter={Callback::from(move |_: PointerEvent| on())} onfocus={Callback::from(move |_: FocusEvent| focus())} onblur={Callback::from(move |_: FocusEvent| gone())}>
-                            <span>{ in_words(field.name) }</span><code>{ field.value.clone() }</code>
-                            if lit == Some(at) { <small>{ format!("{} B at {}. {}", field.length, field.position, field.meaning) }</small> }
-                        </button></li>
+                        <li key={at} class={classes!("fd", (lit == Some(at)).then_some("on"), (*pinned == Some(at)).then_some("pinned"))}>
+                            <button aria-pressed={(*pinned == Some(at)).to_string()} aria-describedby={(lit == Some(at)).then_some(MEANING)} onclick={pin}
+                                onpointerenter={Callback::from(move |_: PointerEvent| on())} onfocus={Callback::from(move |_: FocusEvent| focus())} onblur={Callback::from(move |_: FocusEvent| gone())}>
+                                <span>{ in_words(field.name) }</span><code>{ field.value.clone() }</code>
+                            </button>
+                            if lit == Some(at) { <small id={MEANING}>{ format!("{} B at {}. {}", field.length, field.position, field.meaning) }</small> }
+                        </li>
                     }
                 }) }</ul>
                 if let Some(note) = detail.note { <p class="under">{ note }</p> }

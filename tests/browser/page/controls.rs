@@ -5,10 +5,27 @@ use page_tests::{View, drive};
 
 use crate::views::VIEWS;
 
+/// The views are shared out among as many tests, which can run at once.
+const SHARES: usize = 3;
+
 #[test]
 fn every_visible_control_does_something() -> Result<()> {
-    drive("controls", View::WIDE, "", |page| {
-        for shown in VIEWS {
+    use_share("controls", 0)
+}
+
+#[test]
+fn every_visible_control_does_something_in_a_second_share_of_the_views() -> Result<()> {
+    use_share("controls-second", 1)
+}
+
+#[test]
+fn every_visible_control_does_something_in_a_third_share_of_the_views() -> Result<()> {
+    use_share("controls-third", 2)
+}
+
+fn use_share(name: &str, share: usize) -> Result<()> {
+    drive(name, View::WIDE, "", |page| {
+        for shown in VIEWS.iter().skip(share).step_by(SHARES) {
             let used = page.use_every_control(shown.begin).context(shown.name)?;
             eprintln!("{}: {used} controls", shown.name);
             ensure!(page.eval("highwater.crashed === null")? == true || shown.name == "after-a-crash");

@@ -10,10 +10,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::page::{Element, Page};
+use crate::page::{Element, PATIENCE, Page};
 
 /// How long a control may take to show what it did.
-const ANSWER: Duration = Duration::from_secs(2);
+const ANSWER: Duration = Duration::from_secs(6);
+
+/// How long the controls of a view must stay the same until they count as its own.
+const QUIET: Duration = Duration::from_millis(200);
 
 /// The functions that the tests ask in the document: which controls there are, and what can be noticed of the page.
 const EYES: &str = r#"(() => {
@@ -145,36 +148,63 @@ impl Page {
     /// again whenever a control has led away from others that are still to be used.
     pub fn use_every_control(&self, begin: impl Fn(&Page) -> Result<()>) -> Result<usize> {
         let begin = || {
-            // What the pointer happens to rest on may say more of itself than elsewhere.
-            self.rest_pointer()?;
-            begin(self)
+            begin(self)?;
+            self.settled()
         };
-        begin()?;
-        let mut open: Vec<Control> = self.controls()?.into_iter().filter(|one| !one.rests).collect();
+        let mut open: Vec<Control> = begin()?.into_iter().filter(|one| !one.rests).collect();
         let count = open.len();
         ensure!(count > 0, "there is nothing to use");
-        let mut fresh = true;
         while !open.is_empty() {
             let here = self.controls()?;
-            let next = open.iter().position(|wanted| {
-                let now = here.iter().find(|one| one.key == wanted.key);
-                now.is_some_and(|now| !now.rests)
-            });
-            match next {
-                Some(at) => {
-                    self.use_control(&open.remove(at))?;
-                    self.check_console()?;
-                    self.hold_still()?;
-                    fresh = false;
-                }
-                None if fresh => bail!("these controls are gone when the view is begun again: {open:#?}"),
+            let at = match usable(&open, &here) {
+                Some(at) => at,
                 None => {
                     begin()?;
-                    fresh = true;
+                    self.wait_for_one_of(&open)?
                 }
-            }
+            };
+            self.use_control(&open.remove(at))?;
+            self.check_console()?;
+            self.hold_still()?;
         }
         Ok(count)
+    }
+
+    /// Where the first of these controls stands that can be used, once one can.
+    fn wait_for_one_of(&self, open: &[Control]) -> Result<usize> {
+        let begun = Instant::now();
+        loop {
+            let here = self.controls()?;
+            if let Some(at) = usable(open, &here) {
+                return Ok(at);
+            }
+            ensure!(
+                begun.elapsed() < PATIENCE,
+                "these are gone when the view is begun again: {open:#?}; those there are: {here:#?}"
+            );
+            thread::sleep(QUIET / 10);
+        }
+    }
+
+    /// The controls of a view that was just come to, once they stay the same for a while with nothing under the pointer:
+    /// what it rests on may be shown in another way, and the last of what was asked for may still be on its way.
+    fn settled(&self) -> Result<Vec<Control>> {
+        self.rest_pointer()?;
+        let mut controls = self.controls()?;
+        let begun = Instant::now();
+        let mut since = begun;
+        while since.elapsed() < QUIET {
+            ensure!(
+                begun.elapsed() < PATIENCE,
+                "the controls change all the time, now to {controls:#?}"
+            );
+            thread::sleep(QUIET / 10);
+            let now = self.controls()?;
+            if now != controls {
+                (controls, since) = (now, Instant::now());
+            }
+        }
+        Ok(controls)
     }
 
     /// Takes the pointer away from everything: into the corner.
@@ -193,4 +223,10 @@ impl Page {
         let still = "!document.querySelector('[data-testid=play][aria-label=Pause]')";
         self.wait_until("it is paused", still)
     }
+}
+
+/// Where the first control stands, of those still to be used, that is here and does not rest.
+fn usable(open: &[Control], here: &[Control]) -> Option<usize> {
+    let usable = |wanted: &Control| here.iter().any(|now| now.key == wanted.key && !now.rests);
+    open.iter().position(usable)
 }

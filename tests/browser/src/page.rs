@@ -15,7 +15,7 @@ use crate::keyboard;
 use crate::view::{Contrast, Motion, Theme, View};
 
 /// How long something may take that a person would wait for.
-const PATIENCE: Duration = Duration::from_secs(40);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
 /// More often than this nobody presses Tab.
 const MOST_TABS: usize = 250;
