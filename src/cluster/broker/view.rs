@@ -51,6 +51,14 @@ impl<'a> ReplicaView<'a> {
         }
     }
 
+    /// The folder of a broker without a process, as it lies on the host.
+    pub fn lying_files(&self) -> Option<&'a Files> {
+        match self.seen {
+            Seen::Open(_) => None,
+            Seen::Lying(folder) => Some(&folder.files),
+        }
+    }
+
     /// The offset of the next record.
     pub fn log_end(&self) -> i64 {
         self.log().log_end_offset()

@@ -99,10 +99,10 @@ const BROKEN: &str = "broken";
 pub fn look(subject: &Subject, world: &World, ledger: &Ledger) -> Value {
     match subject {
         Subject::Partition(fact, at) => within(at, world, |tp| partition::fact(*fact, tp, world, ledger)),
-        Subject::Replica(fact, at) => replica::of(at, world, |log, hw| Some(replica::fact(*fact, log, hw))),
-        Subject::Segment(fact, at, base) => replica::of(at, world, |log, _| replica::segment(*fact, log, *base)),
-        Subject::Lookup(at, offset) => replica::of(at, world, |log, _| replica::lookup(log, *offset)),
-        Subject::FileSize(at, name) => replica::of(at, world, |log, _| replica::file_size(log, name)),
+        Subject::Replica(fact, at) => replica::of(at, world, |seen| Some(replica::fact(*fact, seen))),
+        Subject::Segment(fact, at, base) => replica::of(at, world, |seen| replica::segment(*fact, seen, *base)),
+        Subject::Lookup(at, offset) => replica::of(at, world, |seen| replica::lookup(seen, *offset)),
+        Subject::FileSize(at, name) => replica::of(at, world, |seen| replica::file_size(seen, name)),
         Subject::OffsetFor(at, time) => within(at, world, |tp| partition::offset_for(tp, *time, world)),
         Subject::State(broker) => match world.broker_state(BrokerId(*broker)) {
             Some(state) => Value::Word(state.name().to_string()),
