@@ -130,6 +130,12 @@ pub struct Member {
 }
 
 impl Member {
+    /// If it has to give something up, it has from now on as long as it has asked for.
+    pub(super) fn set_revocation(&mut self, now: Micros) {
+        let revokes = self.place.state == MemberState::UnrevokedPartitions;
+        self.revoke_by = revokes.then(|| now + self.told.rebalance);
+    }
+
     pub(super) fn encode(&self, encoder: &mut Encoder) {
         encoder.u16(self.told.client.0);
         encoder.u64(self.told.rebalance);

@@ -56,6 +56,9 @@ pub struct ConsumerGroup {
     assigned_ms: i64,
     target: SortedMap<MemberId, SortedSet<TopicPartition>>,
     members: SortedMap<MemberId, Member>,
+    /// Places that were read before anything else of their members: in a log that was cleaned, what a member has said of
+    /// itself last may stand behind where it has come to. Empty once a log is read.
+    ahead: SortedMap<MemberId, Place>,
 }
 
 impl Default for ConsumerGroup {
@@ -67,6 +70,7 @@ impl Default for ConsumerGroup {
             assigned_ms: 0,
             target: SortedMap::new(),
             members: SortedMap::new(),
+            ahead: SortedMap::new(),
         }
     }
 }
@@ -331,7 +335,7 @@ impl ConsumerGroup {
                 None => {
                     let member = Member {
                         told: told.clone(),
-                        place: Place::NEW,
+                        place: self.ahead.remove(id).unwrap_or(Place::NEW),
                         contact: Contact::Silent(now + millis(config.group_consumer_session_timeout_ms)),
                         every: millis(config.group_consumer_heartbeat_interval_ms),
                         revoke_by: None,
@@ -351,14 +355,25 @@ impl ConsumerGroup {
                 self.target.remove(id);
             }
             Change::TargetEpoch(value) => (self.target_epoch, self.assigned_ms) = value.unwrap_or((1, 0)),
-            Change::Current(id, place) => {
-                if let Some(member) = self.members.get_mut(id) {
+            Change::Current(id, place) => match (self.members.get_mut(id), place) {
+                (Some(member), place) => {
                     member.place = place.clone().unwrap_or(Place::NEW);
-                    let revokes = member.place.state == MemberState::UnrevokedPartitions;
-                    member.revoke_by = revokes.then(|| now + member.told.rebalance);
+                    member.set_revocation(now);
                 }
-            }
+                (None, Some(place)) => {
+                    self.ahead.insert(Arc::clone(id), place.clone());
+                }
+                (None, None) => {
+                    self.ahead.remove(id);
+                }
+            },
         }
+    }
+
+    /// All that a log says of the group has been read: whoever has to give something up has all its time for that again.
+    pub fn loaded(&mut self, now: Micros) {
+        self.ahead.clear();
+        self.members.values_mut().for_each(|member| member.set_revocation(now));
     }
 
     /// Whether offsets of these partitions may be committed by somebody who says this of himself. An older epoch is good

@@ -102,6 +102,11 @@ impl Shard {
                 then: Then::Nothing,
             });
         }
+        for group in shard.groups.values_mut() {
+            if let GroupKind::Consumer(consumer) = &mut group.kind {
+                consumer.loaded(cx.now);
+            }
+        }
         shard
     }
 
