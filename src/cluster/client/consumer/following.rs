@@ -12,7 +12,7 @@ use crate::cluster::actor::Cx;
 use crate::cluster::assignor::Assignor;
 use crate::cluster::client::Life;
 use crate::cluster::client::backoff::micros;
-use crate::cluster::event::{Loss, What};
+use crate::cluster::event::What;
 use crate::cluster::group::protocol::{Beaten, ConsumerBeat, GroupRequest, MemberId};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::rules::Rule;
@@ -21,6 +21,7 @@ use crate::log::Errors;
 use crate::sorted::SortedSet;
 
 use super::Consumer;
+use super::group::refusal;
 use super::membership::{CommitWhy, GroupAsks, Membership, Stage};
 use super::position::Reading;
 
@@ -144,7 +145,7 @@ impl Consumer {
         let Some(membership) = &mut self.membership else { return };
         membership.say_everything();
         match error {
-            Errors::FencedMemberEpoch | Errors::UnknownMemberId => self.lose_membership(cx),
+            Errors::FencedMemberEpoch | Errors::UnknownMemberId => self.lose_membership(Rule::GroupMemberEpoch, cx),
             error if error.is_retriable() => {
                 if membership.stage == Stage::Joining {
                     membership.stage = Stage::Out;
@@ -155,7 +156,7 @@ impl Consumer {
             // Asking again would change nothing (`transitionToFatal`).
             error => {
                 membership.beat_now = false;
-                self.lose_membership(cx);
+                self.lose_membership(refusal(error), cx);
                 self.fail_group(error, cx);
             }
         }
@@ -206,7 +207,7 @@ impl Consumer {
     /// It reads what it is told from now on, as far as it knows the topics, and says so.
     fn adopt(&mut self, cx: &mut Cx) {
         let gone = self.to_give_up(cx);
-        self.take_away(&gone, Loss::Revoked, cx);
+        self.give_up(&gone, cx);
         let target = self
             .membership
             .as_ref()

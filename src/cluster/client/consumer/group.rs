@@ -128,7 +128,7 @@ impl Consumer {
         let client = self.id;
         cx.say(Rule::PollInterval, || What::PollIntervalPassed { client });
         self.send_leave(cx);
-        self.forget_membership(cx);
+        self.leave_membership(cx);
     }
 
     /// When its application will have been away for too long.
@@ -272,12 +272,17 @@ impl Consumer {
         let eager = self.membership.as_ref().is_some_and(Membership::is_eager);
         if eager && cx.holds(Rule::GroupRevoke) {
             let all: Vec<TopicPartition> = self.readings.keys().copied().collect();
-            self.take_away(&all, Loss::Revoked, cx);
+            self.give_up(&all, cx);
         }
     }
 
+    /// It gives partitions up, so that others may have them.
+    pub(super) fn give_up(&mut self, partitions: &[TopicPartition], cx: &mut Cx) {
+        self.take_away(partitions, Loss::Revoked, Rule::GroupRevoke, cx);
+    }
+
     /// Partitions are no longer read.
-    pub(super) fn take_away(&mut self, partitions: &[TopicPartition], by: Loss, cx: &mut Cx) {
+    fn take_away(&mut self, partitions: &[TopicPartition], by: Loss, rule: Rule, cx: &mut Cx) {
         if partitions.is_empty() {
             return;
         }
@@ -289,10 +294,6 @@ impl Consumer {
         let Some(membership) = &mut self.membership else { return };
         membership.committed.retain(|tp, _| !partitions.contains(tp));
         let (client, group, partitions) = (self.id, membership.group, partitions.to_vec());
-        let rule = match (by, self.config.group_protocol) {
-            (Loss::Lost, GroupProtocol::Consumer) => Rule::GroupMemberEpoch,
-            _ => Rule::GroupRevoke,
-        };
         cx.say(rule, || What::PartitionsTaken {
             client,
             group,
@@ -511,7 +512,7 @@ impl Consumer {
             .copied()
             .filter(|tp| !wanted.contains(tp))
             .collect();
-        self.take_away(&gone, Loss::Revoked, cx);
+        self.give_up(&gone, cx);
         for &tp in &wanted {
             if !self.readings.contains_key(&tp) {
                 self.readings.insert(tp, Reading::default());
@@ -540,9 +541,9 @@ impl Consumer {
             Errors::RebalanceInProgress => membership.rejoin = true,
             Errors::UnknownMemberId => {
                 membership.member = MemberId::default();
-                self.lose_membership(cx);
+                self.lose_membership(Rule::GroupGeneration, cx);
             }
-            Errors::IllegalGeneration => self.lose_membership(cx),
+            Errors::IllegalGeneration => self.lose_membership(Rule::GroupGeneration, cx),
             error if error.is_retriable() => {
                 let wait = backoff.draw(membership.attempts, &mut self.chance);
                 membership.attempts += 1;
@@ -556,8 +557,8 @@ impl Consumer {
         }
     }
 
-    /// It belongs to its group no longer: others may have its partitions.
-    pub(super) fn lose_membership(&mut self, cx: &mut Cx) {
+    /// It belongs to its group no longer, by this rule: others may have its partitions.
+    pub(super) fn lose_membership(&mut self, rule: Rule, cx: &mut Cx) {
         let Some(membership) = &mut self.membership else { return };
         membership.target = None;
         membership.adopted = None;
@@ -565,11 +566,11 @@ impl Consumer {
         membership.stage = Stage::Out;
         membership.rejoin = true;
         let all: Vec<TopicPartition> = self.readings.keys().copied().collect();
-        self.take_away(&all, Loss::Lost, cx);
+        self.take_away(&all, Loss::Lost, rule, cx);
     }
 
-    /// It begins as if it had never been a member.
-    fn forget_membership(&mut self, cx: &mut Cx) {
+    /// It has left by itself, and begins as if it had never been a member.
+    fn leave_membership(&mut self, cx: &mut Cx) {
         let keeps_id = self.follows();
         if let Some(membership) = &mut self.membership {
             if !keeps_id {
@@ -577,7 +578,7 @@ impl Consumer {
             }
             membership.connections.forget(|_, _| true);
         }
-        self.lose_membership(cx);
+        self.lose_membership(Rule::PollInterval, cx);
     }
 
     /// The application sees an error of its group, and the consumer does nothing more about it.
@@ -718,7 +719,7 @@ fn assign(joined: &Joined, topics: SortedMap<Arc<str>, u32>) -> Vec<(MemberId, S
 }
 
 /// The rule by which a coordinator refuses a member for good.
-fn refusal(error: Errors) -> Rule {
+pub(super) fn refusal(error: Errors) -> Rule {
     match error {
         Errors::GroupIdNotFound => Rule::GroupMemberEpoch,
         Errors::InconsistentGroupProtocol => Rule::GroupAssign,
