@@ -57,7 +57,7 @@ impl World {
                     .copied()
                     .collect()
             }
-            None => Vec::new(),
+            Some(GroupKind::Gone) | None => Vec::new(),
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Mirrors `Group` with its two implementations. A group without members takes the protocol of whoever joins it first.
 
+use std::sync::Arc;
+
 use crate::cluster::ids::ClientId;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
@@ -10,6 +12,7 @@ use crate::log::Encoder;
 use super::classic::{ClassicGroup, Contact};
 use super::consumer::{Around, ConsumerGroup};
 use super::protocol::{MemberId, Standing};
+use super::record::Entry;
 use crate::config::BrokerConfig;
 
 /// A group's members and their protocol.
@@ -19,6 +22,8 @@ pub enum GroupKind {
     Classic(ClassicGroup),
     /// The coordinator assigns.
     Consumer(ConsumerGroup),
+    /// The group is forgotten: what is left are commits, until those that take them away are replicated.
+    Gone,
 }
 
 /// What both protocols know of a member.
@@ -44,6 +49,7 @@ impl GroupKind {
                 let view = |(id, member): (_, &super::consumer::Member)| (id, member.told.client, member.contact);
                 group.members().map(view).map(MemberView::from).collect()
             }
+            GroupKind::Gone => Vec::new(),
         }
     }
 
@@ -52,14 +58,36 @@ impl GroupKind {
         match self {
             GroupKind::Classic(group) => group.state(),
             GroupKind::Consumer(group) => group.state(),
+            GroupKind::Gone => "Dead",
         }
     }
 
-    /// Whether it has no members, and nobody is about to become one.
-    pub fn is_idle(&self) -> bool {
+    /// Whether the group exists and has no members.
+    pub fn is_empty(&self) -> bool {
         match self {
-            GroupKind::Classic(group) => group.is_idle(),
+            GroupKind::Classic(group) => group.is_empty(),
             GroupKind::Consumer(group) => group.is_empty(),
+            GroupKind::Gone => false,
+        }
+    }
+
+    /// Since when a commit in a topic ages, wall clock in milliseconds; `None` if it does not. Under the consumer protocol
+    /// since it was made, if no member subscribes to the topic.
+    pub fn ages_from(&self, topic: &Arc<str>, committed_ms: i64) -> Option<i64> {
+        match self {
+            GroupKind::Classic(group) => group.ages_from(topic, committed_ms),
+            GroupKind::Consumer(group) => (!group.subscribes_to(topic)).then_some(committed_ms),
+            GroupKind::Gone => None,
+        }
+    }
+
+    /// What is written when nothing is left of the group.
+    pub fn tombstones(&self, name: &Arc<str>) -> Vec<Entry> {
+        let of_consumers = |change| Entry::Consumer(Arc::clone(name), change);
+        match self {
+            GroupKind::Classic(_) => vec![Entry::Group(Arc::clone(name), None)],
+            GroupKind::Consumer(_) => ConsumerGroup::tombstones().into_iter().map(of_consumers).collect(),
+            GroupKind::Gone => Vec::new(),
         }
     }
 
@@ -71,6 +99,7 @@ impl GroupKind {
                 (!plain).then_some(around.now)
             }
             GroupKind::Consumer(group) => group.news_at(by, around),
+            GroupKind::Gone => Some(around.now),
         }
     }
 
@@ -79,6 +108,7 @@ impl GroupKind {
         match self {
             GroupKind::Classic(group) => group.silence(member, now),
             GroupKind::Consumer(group) => group.silence(member, config, now),
+            GroupKind::Gone => {}
         }
     }
 
@@ -87,6 +117,7 @@ impl GroupKind {
         match self {
             GroupKind::Classic(group) => group.session_due(),
             GroupKind::Consumer(group) => group.session_due(),
+            GroupKind::Gone => None,
         }
     }
 
@@ -95,6 +126,7 @@ impl GroupKind {
         match self {
             GroupKind::Classic(group) => group.rebalance_due(),
             GroupKind::Consumer(group) => group.revocation_due(),
+            GroupKind::Gone => None,
         }
     }
 
@@ -106,6 +138,7 @@ impl GroupKind {
                 encoder.str("consumer");
                 group.encode(encoder);
             }
+            GroupKind::Gone => encoder.str(self.state()),
         }
     }
 
@@ -114,6 +147,7 @@ impl GroupKind {
         match self {
             GroupKind::Classic(group) => group.encode_times(now, encoder),
             GroupKind::Consumer(group) => group.encode_times(now, encoder),
+            GroupKind::Gone => {}
         }
     }
 }

@@ -29,7 +29,7 @@ const GROUP_METADATA_VALUE: i16 = 3;
 /// Version of a subscription and of an assignment.
 const CONSUMER_PROTOCOL: i16 = 3;
 /// What members of a group of consumers have in common.
-const CONSUMER: &str = "consumer";
+pub(super) const CONSUMER: &str = "consumer";
 /// Where clients come from, as the coordinator notes it.
 pub(super) const HOST: &str = "/127.0.0.1";
 
@@ -47,6 +47,8 @@ pub struct OffsetAndMetadata {
 /// A classic group's state as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupMetadata {
+    /// What its members have in common; empty before the first one.
+    pub protocol_type: Arc<str>,
     /// The generation.
     pub generation: i32,
     /// The chosen assignor's name; none without members.
@@ -57,6 +59,25 @@ pub struct GroupMetadata {
     pub since_ms: i64,
     /// The members.
     pub members: Vec<MemberMetadata>,
+}
+
+impl GroupMetadata {
+    /// Of a group that somebody asks to join for the first time.
+    pub fn unjoined(now_ms: i64) -> GroupMetadata {
+        GroupMetadata {
+            protocol_type: "".into(),
+            generation: 0,
+            protocol: None,
+            leader: None,
+            since_ms: now_ms,
+            members: Vec::new(),
+        }
+    }
+
+    /// Whether it ever had a member.
+    pub fn was_joined(&self) -> bool {
+        !self.protocol_type.is_empty()
+    }
 }
 
 /// A member as it is written.
@@ -165,7 +186,7 @@ fn group_key(group: &str) -> Vec<u8> {
 
 fn group_value(value: &GroupMetadata) -> Vec<u8> {
     let mut out = Writer::default();
-    out.i16(GROUP_METADATA_VALUE).text(CONSUMER).i32(value.generation);
+    out.i16(GROUP_METADATA_VALUE).text(&value.protocol_type).i32(value.generation);
     out.maybe_text(value.protocol.as_deref())
         .maybe_text(value.leader.as_deref());
     out.i64(value.since_ms).i32(value.members.len() as i32);
@@ -248,12 +269,13 @@ impl Reader<'_> {
 
     fn group(&mut self) -> Option<GroupMetadata> {
         let _version = self.i16()?;
-        let _protocol_type = self.text()?;
+        let protocol_type = self.text()?;
         let generation = self.i32()?;
         let (protocol, leader) = (self.maybe_text()?, self.maybe_text()?);
         let since_ms = self.i64()?;
         let members = (0..self.i32()?).map(|_| self.member()).collect::<Option<_>>()?;
         Some(GroupMetadata {
+            protocol_type,
             generation,
             protocol,
             leader,
@@ -359,6 +381,7 @@ mod tests {
             assignment: [slot("t", 0), slot("t", 1)].into(),
         };
         let group = GroupMetadata {
+            protocol_type: CONSUMER.into(),
             generation: 5,
             protocol: Some("range".into()),
             leader: Some("a".into()),
@@ -367,6 +390,7 @@ mod tests {
         };
         let entries = [
             Entry::Group("g".into(), Some(group)),
+            Entry::Group("g".into(), Some(GroupMetadata::unjoined(7))),
             Entry::Group("g".into(), None),
             Entry::Offset("g".into(), slot("t", 0), None),
         ];
@@ -377,16 +401,7 @@ mod tests {
 
     #[test]
     fn bytes_that_end_too_early_are_nothing() {
-        let entry = Entry::Group(
-            "g".into(),
-            Some(GroupMetadata {
-                generation: 1,
-                protocol: None,
-                leader: None,
-                since_ms: 0,
-                members: Vec::new(),
-            }),
-        );
+        let entry = Entry::Group("g".into(), Some(GroupMetadata::unjoined(0)));
         let record = entry.to_record(0, &Settings::default());
         let (key, value) = (record.key.unwrap_or_default(), record.value.unwrap_or_default());
         for end in 0..value.len() {

@@ -201,6 +201,7 @@ fn about(look: &Look<'_>, id: GroupId) -> String {
             let counted = match &group.kind {
                 GroupKind::Classic(classic) => format!("generation {}", classic.generation()),
                 GroupKind::Consumer(consumer) => format!("group epoch {}", consumer.epoch()),
+                GroupKind::Gone => "forgotten".to_string(),
             };
             format!("{}, {counted}, coordinated by broker {coordinator}", group.kind.state())
         }

@@ -177,7 +177,7 @@ impl Consumer {
                     _ => {}
                 }
                 // Under the consumer protocol only a heartbeat tells a member that it is none.
-                if !self.follows() {
+                if !self.follows() && concerns_membership(error) {
                     self.on_group_error(error, cx);
                 }
             }
@@ -291,4 +291,12 @@ impl Consumer {
             });
         }
     }
+}
+
+/// Whether an answer to a commit says that its sender has to join again; any other error the application sees, and no more.
+fn concerns_membership(error: Errors) -> bool {
+    matches!(
+        error,
+        Errors::RebalanceInProgress | Errors::UnknownMemberId | Errors::IllegalGeneration
+    )
 }

@@ -23,7 +23,7 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use super::out::{Out, Then, broker};
 use super::protocol::{GroupResponse, JoinAnswer, JoinGroup, Joined, MemberId, Standing, Subscription};
-use super::record::{Entry, GroupMetadata, MemberMetadata};
+use super::record::{CONSUMER, Entry, GroupMetadata, MemberMetadata};
 
 /// How the coordinator stands with a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +162,7 @@ impl ClassicGroup {
             generation: stored.generation,
             protocol,
             leader: stored.leader.clone(),
-            empty_since: members.is_empty().then_some(stored.since_ms),
+            empty_since: (members.is_empty() && stored.was_joined()).then_some(stored.since_ms),
             members,
             ..ClassicGroup::new(id)
         }
@@ -188,19 +188,25 @@ impl ClassicGroup {
         }
     }
 
-    /// Whether it has no members, and nobody is about to become one.
-    pub fn is_idle(&self) -> bool {
-        self.is_empty() && self.pending.is_empty()
-    }
-
-    /// Whether it has no members.
+    /// Whether it has no members. Somebody may have been given an id and be about to become one.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.state == State::Empty
     }
 
     /// When its commits begin to age: when it became empty. Without a member ever, each commit ages by itself.
     pub fn empty_since(&self) -> Option<i64> {
         self.empty_since.filter(|_| self.is_empty())
+    }
+
+    /// Since when a commit in a topic ages, wall clock in milliseconds: since the group is empty; while everybody has its
+    /// share and nobody subscribes to the topic, since it was made.
+    pub fn ages_from(&self, topic: &Arc<str>, committed_ms: i64) -> Option<i64> {
+        let subscribes = |member: &Member| member.subscription.topics.contains(topic);
+        match self.state {
+            State::Empty => Some(self.empty_since.unwrap_or(committed_ms)),
+            State::Stable if !self.members.values().any(subscribes) => Some(committed_ms),
+            State::Stable | State::Preparing { .. } | State::Completing(_) => None,
+        }
     }
 
     /// Whether a heartbeat of this member would be answered without an error, so that it need not travel.
@@ -215,11 +221,6 @@ impl ClassicGroup {
     /// A member wants to join.
     pub fn join(&mut self, from: ClientId, id: Correlation, request: JoinGroup, out: &mut Out, cx: &mut Cx<'_>) {
         let refuse = |out: &mut Out, error| out.reply(from, id, GroupResponse::Join(JoinAnswer::Refused(error)));
-        let config = cx.settings.broker(broker(cx));
-        let bounds = millis(config.group_min_session_timeout_ms)..=millis(config.group_max_session_timeout_ms);
-        if !bounds.contains(&request.session) {
-            return refuse(out, Errors::InvalidSessionTimeout);
-        }
         if !self.members.is_empty() && !self.can_run(&request.protocols) {
             return refuse(out, Errors::InconsistentGroupProtocol);
         }
@@ -726,6 +727,7 @@ impl ClassicGroup {
             assignment: shares.get(id).cloned().unwrap_or_default(),
         };
         let metadata = GroupMetadata {
+            protocol_type: CONSUMER.into(),
             generation: self.generation,
             protocol: self.protocol.map(|protocol| protocol.name().into()),
             leader: self.leader.clone(),

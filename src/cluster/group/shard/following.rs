@@ -26,7 +26,7 @@ impl Shard {
     pub(super) fn consumer_mut(&mut self, id: GroupId) -> Option<&mut ConsumerGroup> {
         match &mut self.groups.get_mut(&id)?.kind {
             GroupKind::Consumer(group) => Some(group),
-            GroupKind::Classic(_) => None,
+            GroupKind::Classic(_) | GroupKind::Gone => None,
         }
     }
 
@@ -46,14 +46,12 @@ impl Shard {
         let empty = ConsumerGroup::default();
         let group = match self.groups.get(&by.group).map(|group| &group.kind) {
             Some(GroupKind::Consumer(group)) => group,
-            Some(GroupKind::Classic(classic)) if by.epoch == 0 && classic.is_idle() => {
-                if classic.generation() > 0 {
-                    entries.push(Entry::Group(Arc::clone(cx.settings.group(by.group)), None));
-                }
+            Some(kind @ GroupKind::Classic(classic)) if by.epoch == 0 && classic.is_empty() => {
+                entries = kind.tombstones(cx.settings.group(by.group));
                 &empty
             }
-            None if by.epoch == 0 => &empty,
-            Some(GroupKind::Classic(_)) | None => return Err(Errors::GroupIdNotFound),
+            Some(GroupKind::Gone) | None if by.epoch == 0 => &empty,
+            Some(GroupKind::Classic(_) | GroupKind::Gone) | None => return Err(Errors::GroupIdNotFound),
         };
         let (decision, beaten) = if by.epoch < 0 {
             (group.leave(&by.member, &around)?, Beaten::left(by.epoch))
@@ -149,19 +147,19 @@ impl Shard {
             self.forget(id);
             return;
         }
-        let kind = &mut self.group_mut(id).kind;
-        if let GroupKind::Classic(_) = kind {
-            *kind = GroupKind::Consumer(ConsumerGroup::default());
+        if self.consumer_mut(id).is_none() {
+            self.group_mut(id).kind = GroupKind::Consumer(ConsumerGroup::default());
         }
-        if let GroupKind::Consumer(group) = kind {
+        if let Some(group) = self.consumer_mut(id) {
             group.read(change, cx.now, cx.settings.broker(broker(cx)));
         }
     }
 }
 
-/// Whether an entry changes a group under the consumer protocol, and so takes effect when it is written.
+/// Whether an entry takes effect when it is written: a group under the consumer protocol changes by nothing else, and a
+/// group is forgotten by its tombstone. The rest of a classic group is what its record says already.
 pub(super) fn is_change(entry: &Entry) -> bool {
-    matches!(entry, Entry::Consumer(..))
+    matches!(entry, Entry::Consumer(..) | Entry::Group(_, None))
 }
 
 /// Changes of a group as entries.

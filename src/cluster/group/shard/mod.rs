@@ -19,13 +19,13 @@ use crate::cluster::settings::{Micros, Settings};
 use crate::log::{Batch, Encoder, Errors, Fingerprint};
 use crate::sorted::SortedMap;
 
-use super::classic::ClassicGroup;
-use super::consumer::{Around, ConsumerGroup};
+use super::classic::{ClassicGroup, millis};
+use super::consumer::Around;
 use super::kind::GroupKind;
 use super::out::{Out, Then, Write, broker};
 use super::protocol::{GroupRequest, GroupResponse, JoinGroup, MemberId, Remembered, Standing};
-use super::record::{Entry, OffsetAndMetadata};
-use following::{consumer_entries, is_change, remove};
+use super::record::{Entry, GroupMetadata, OffsetAndMetadata};
+use following::{is_change, remove};
 
 /// How long after a failure the removal of a member is tried again.
 const REMOVAL_BACKOFF: Micros = 500_000;
@@ -120,19 +120,48 @@ impl Shard {
         self.groups.iter().map(|(id, group)| (*id, group))
     }
 
+    /// The group; one that does not exist is made, under the classic protocol.
     fn group_mut(&mut self, id: GroupId) -> &mut Group {
-        self.groups.entry(id).or_insert_with(|| Group {
-            kind: GroupKind::Classic(ClassicGroup::new(id)),
+        let group = self.groups.entry(id).or_insert_with(|| Group {
+            kind: GroupKind::Gone,
             offsets: SortedMap::new(),
-        })
+        });
+        if group.kind == GroupKind::Gone {
+            group.kind = GroupKind::Classic(ClassicGroup::new(id));
+        }
+        group
     }
 
     /// The group's members, if they speak the classic protocol.
     fn classic_mut(&mut self, id: GroupId) -> Option<&mut ClassicGroup> {
         match &mut self.groups.get_mut(&id)?.kind {
             GroupKind::Classic(group) => Some(group),
-            GroupKind::Consumer(_) => None,
+            GroupKind::Consumer(_) | GroupKind::Gone => None,
         }
+    }
+
+    /// Whether the group exists.
+    fn knows(&self, id: GroupId) -> bool {
+        self.groups.get(&id).is_some_and(|group| group.kind != GroupKind::Gone)
+    }
+
+    /// A group's commits as they are written, replicated or not.
+    fn written_offsets(&self, id: GroupId, cx: &Cx<'_>) -> SortedMap<Slot, OffsetAndMetadata> {
+        let replicated = self.groups.get(&id).map(|group| &group.offsets);
+        let mut offsets = replicated.cloned().unwrap_or_default();
+        let name = cx.settings.group(id);
+        for entry in self.pending.iter().flat_map(|write| &write.entries) {
+            match entry {
+                Entry::Offset(of, slot, Some(value)) if of == name => {
+                    offsets.insert(slot.clone(), *value);
+                }
+                Entry::Offset(of, slot, None) if of == name => {
+                    offsets.remove(slot);
+                }
+                _ => {}
+            }
+        }
+        offsets
     }
 
     /// Handles a request of a member, or of somebody who may become one.
@@ -145,12 +174,10 @@ impl Shard {
         out: &mut Out,
         cx: &mut Cx<'_>,
     ) {
-        let known = self.groups.contains_key(&request.group());
         match request {
             GroupRequest::Join(join) => {
-                if !known && !join.member.is_empty() {
-                    let refused = GroupRequest::Join(join).refused(Errors::UnknownMemberId);
-                    return out.reply(from, id, refused);
+                if let Err(error) = self.may_join(&join, cx) {
+                    return out.reply(from, id, GroupRequest::Join(join).refused(error));
                 }
                 self.join(from, id, join, out, cx);
             }
@@ -169,7 +196,7 @@ impl Shard {
             }
             other => {
                 let group = other.group();
-                let Some(classic) = self.classic_mut(group).filter(|_| known) else {
+                let Some(classic) = self.classic_mut(group) else {
                     return out.reply(from, id, other.refused(Errors::UnknownMemberId));
                 };
                 match other {
@@ -188,20 +215,40 @@ impl Shard {
         }
     }
 
-    /// A member joins by the classic protocol. A group without members takes it.
-    fn join(&mut self, from: ClientId, id: Correlation, join: JoinGroup, out: &mut Out, cx: &mut Cx<'_>) {
-        let group = self.group_mut(join.group);
-        if matches!(&group.kind, GroupKind::Consumer(consumer) if consumer.is_empty()) {
-            let entries = consumer_entries(join.group, ConsumerGroup::tombstones(), cx.settings);
-            out.write(entries, Then::Nothing);
-            group.kind = GroupKind::Classic(ClassicGroup::new(join.group));
-        }
-        match &mut group.kind {
-            GroupKind::Classic(classic) => classic.join(from, id, join, out, cx),
-            GroupKind::Consumer(_) => {
-                let refused = GroupRequest::Join(join).refused(Errors::InconsistentGroupProtocol);
-                out.reply(from, id, refused);
+    /// What is looked at before the group is.
+    fn may_join(&self, join: &JoinGroup, cx: &Cx<'_>) -> Result<(), Errors> {
+        let config = cx.settings.broker(broker(cx));
+        let bounds = millis(config.group_min_session_timeout_ms)..=millis(config.group_max_session_timeout_ms);
+        let group = self.groups.get(&join.group).map(|group| &group.kind);
+        match group {
+            _ if !bounds.contains(&join.session) => Err(Errors::InvalidSessionTimeout),
+            Some(GroupKind::Consumer(consumer)) if !consumer.is_empty() => Err(Errors::InconsistentGroupProtocol),
+            Some(GroupKind::Consumer(_) | GroupKind::Gone) | None if !join.member.is_empty() => {
+                Err(Errors::UnknownMemberId)
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// A member joins by the classic protocol. A group without members takes it; one that is new writes that it is there.
+    fn join(&mut self, from: ClientId, id: Correlation, join: JoinGroup, out: &mut Out, cx: &mut Cx<'_>) {
+        let (group, name) = (join.group, cx.settings.group(join.group));
+        let mut entries = Vec::new();
+        if let Some(Group { kind, .. }) = self.groups.get_mut(&group)
+            && matches!(kind, GroupKind::Consumer(_))
+        {
+            entries = kind.tombstones(name);
+            *kind = GroupKind::Gone;
+        }
+        if !self.knows(group) {
+            let metadata = GroupMetadata::unjoined(cx.wall_ms());
+            entries.push(Entry::Group(Arc::clone(name), Some(metadata)));
+        }
+        if let GroupKind::Classic(classic) = &mut self.group_mut(group).kind {
+            classic.join(from, id, join, out, cx);
+        }
+        if !entries.is_empty() {
+            out.write(entries, Then::Nothing);
         }
     }
 
@@ -216,10 +263,11 @@ impl Shard {
         image: &Image,
         cx: &Cx<'_>,
     ) -> Result<Vec<Entry>, Errors> {
-        if standing.epoch >= 0 && !self.groups.contains_key(&standing.group) {
-            return Err(Errors::IllegalGeneration);
+        if standing.epoch >= 0 && !self.knows(standing.group) {
+            return Err(Errors::GroupIdNotFound);
         }
         match &mut self.group_mut(standing.group).kind {
+            GroupKind::Gone => {}
             GroupKind::Classic(classic) => classic.may_commit(standing, cx)?,
             GroupKind::Consumer(consumer) => {
                 let around = Around::of(cx, image);
@@ -397,6 +445,7 @@ impl Shard {
             }
             match &mut group.kind {
                 GroupKind::Classic(classic) => classic.end_sessions(out, cx),
+                GroupKind::Gone => {}
                 GroupKind::Consumer(consumer) if !cx.holds(Rule::GroupSession) => consumer.hear_all(now),
                 GroupKind::Consumer(consumer) => {
                     let member = consumer.overdue_session(now).cloned();
@@ -414,6 +463,7 @@ impl Shard {
                 continue;
             }
             match &mut group.kind {
+                GroupKind::Gone => {}
                 GroupKind::Classic(classic) => classic.end_wait(out, cx),
                 GroupKind::Consumer(consumer) => {
                     let member = consumer.overdue_revocation(now).cloned();
@@ -430,9 +480,9 @@ impl Shard {
         }
         let (now_ms, retention) = (cx.wall_ms(), retention_ms(cx));
         for (id, group) in &self.groups {
-            let name = cx.settings.group(*id);
-            let expired = group.offsets.iter().filter(|(slot, value)| {
-                let from = group.ages_from(slot, value);
+            let (name, offsets) = (cx.settings.group(*id), self.written_offsets(*id, cx));
+            let expired = offsets.iter().filter(|(slot, value)| {
+                let from = group.kind.ages_from(&slot.topic, value.committed_ms);
                 from.is_some_and(|from| now_ms - from >= retention)
             });
             let mut entries: Vec<Entry> = expired
@@ -446,31 +496,20 @@ impl Shard {
                     partitions: gone,
                 });
             }
-            if entries.len() == group.offsets.len() {
-                match &group.kind {
-                    GroupKind::Classic(_) if gone > 0 => entries.push(Entry::Group(Arc::clone(name), None)),
-                    GroupKind::Consumer(consumer) if consumer.is_empty() => {
-                        entries.extend(consumer_entries(*id, ConsumerGroup::tombstones(), cx.settings));
-                    }
-                    GroupKind::Classic(_) | GroupKind::Consumer(_) => {}
-                }
+            if entries.len() == offsets.len() && group.kind.is_empty() {
+                entries.extend(group.kind.tombstones(name));
             }
             if !entries.is_empty() {
                 out.write(entries, Then::Nothing);
             }
         }
-        // A group under the consumer protocol goes when its tombstones are read back.
-        self.groups.retain(|_, group| match &group.kind {
-            GroupKind::Classic(classic) => !(classic.is_idle() && group.offsets.is_empty()),
-            GroupKind::Consumer(_) => true,
-        });
     }
 
     /// Topics were deleted, and the commits in them with them.
     pub fn forget_topics(&mut self, topics: &[Arc<str>], out: &mut Out, cx: &Cx<'_>) {
-        for (id, group) in &self.groups {
-            let name = cx.settings.group(*id);
-            let gone = group.offsets.keys().filter(|slot| topics.contains(&slot.topic));
+        for id in self.groups.keys() {
+            let (name, offsets) = (cx.settings.group(*id), self.written_offsets(*id, cx));
+            let gone = offsets.keys().filter(|slot| topics.contains(&slot.topic));
             let entries: Vec<Entry> = gone
                 .map(|slot| Entry::Offset(Arc::clone(name), slot.clone(), None))
                 .collect();
@@ -495,6 +534,7 @@ impl Shard {
                     if let Some(group) = self.groups.get_mut(&id) {
                         group.offsets.remove(slot);
                     }
+                    self.drop_if_gone(id);
                 }
                 Entry::Group(_, Some(stored)) => {
                     self.group_mut(id).kind = GroupKind::Classic(ClassicGroup::load(id, stored, cx));
@@ -509,12 +549,17 @@ impl Shard {
         }
     }
 
-    /// A group has no members and no protocol any more; with its last commit it is gone.
+    /// A group exists no longer; its commits go with the records that take them away.
     fn forget(&mut self, id: GroupId) {
         if let Some(group) = self.groups.get_mut(&id) {
-            group.kind = GroupKind::Classic(ClassicGroup::new(id));
+            group.kind = GroupKind::Gone;
         }
-        self.groups.retain(|at, group| *at != id || !group.offsets.is_empty());
+        self.drop_if_gone(id);
+    }
+
+    fn drop_if_gone(&mut self, id: GroupId) {
+        let gone = |group: &Group| group.kind == GroupKind::Gone && group.offsets.is_empty();
+        self.groups.retain(|at, group| *at != id || !gone(group));
     }
 
     /// When it must be looked at again.
@@ -528,7 +573,7 @@ impl Shard {
         }
     }
 
-    /// The first look that will find expired commits.
+    /// The first look that will find something to forget: expired commits, or a group of which nothing is left.
     fn expiry(&self, cx: &Cx<'_>) -> Option<Micros> {
         let retention = retention_ms(cx);
         let every = cx
@@ -537,12 +582,8 @@ impl Shard {
             .offsets_retention_check_interval_ms
             .max(1) as Micros
             * 1_000;
-        let from = |group: &Group| {
-            let ages = group.offsets.iter();
-            ages.filter_map(|(slot, value)| group.ages_from(slot, value)).min()
-        };
-        let oldest = self.groups.values().filter_map(from).min()?;
-        let expires = virtual_time(oldest.saturating_add(retention), cx.settings).max(self.loaded + every);
+        let oldest = self.groups.values().filter_map(|group| group.forgotten_from(retention)).min()?;
+        let expires = virtual_time(oldest, cx.settings).max(self.loaded + every);
         let ticks = (expires - self.loaded).div_ceil(every);
         let due = self.loaded + ticks * every;
         // A look that is due now has just been taken.
@@ -565,16 +606,14 @@ impl Shard {
 }
 
 impl Group {
-    /// Since when a commit ages. Under the classic protocol since the group has no members, or since it was made if it never
-    /// had one; under the consumer protocol since it was made, if no member subscribes to its topic.
-    fn ages_from(&self, slot: &Slot, value: &OffsetAndMetadata) -> Option<i64> {
-        match &self.kind {
-            GroupKind::Classic(classic) => {
-                let empty = classic.is_empty();
-                empty.then(|| classic.empty_since().unwrap_or(value.committed_ms))
-            }
-            GroupKind::Consumer(consumer) => (!consumer.subscribes_to(&slot.topic)).then_some(value.committed_ms),
+    /// From which wall clock on, in milliseconds, a look finds something of it to forget, after commits are kept this long.
+    fn forgotten_from(&self, retention: i64) -> Option<i64> {
+        if self.offsets.is_empty() {
+            return self.kind.is_empty().then_some(i64::MIN);
         }
+        let commits = self.offsets.iter();
+        let from = commits.filter_map(|(slot, value)| self.kind.ages_from(&slot.topic, value.committed_ms));
+        from.min().map(|from| from.saturating_add(retention))
     }
 }
 
