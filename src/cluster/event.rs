@@ -110,6 +110,8 @@ pub enum Departure {
     DidNotRejoin,
     /// It did not give up its partitions in time.
     DidNotRevoke,
+    /// A newer process has taken over its `group.instance.id`.
+    Replaced,
 }
 
 /// Why partitions were taken from a member.

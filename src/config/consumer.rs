@@ -1,6 +1,8 @@
 //! What a consumer is configured to do. Mirrors `ConsumerConfig`.
 //!
-//! Deliberately absent: `group.id`, which the scenario gives beside the configs, and static membership.
+//! Deliberately absent: `group.id`, which the scenario gives beside the configs.
+
+use std::sync::Arc;
 
 use super::def::{Def, Scope};
 use super::error::ConfigError;
@@ -168,6 +170,16 @@ impl FromValue for Option<RemoteAssignor> {
     }
 }
 
+impl FromValue for Option<Arc<str>> {
+    fn from_value(value: &Value) -> Option<Option<Arc<str>>> {
+        match value {
+            Value::Null => Some(None),
+            Value::Str(text) => Some(Some(text.as_str().into())),
+            _ => None,
+        }
+    }
+}
+
 /// What only the classic protocol leaves to the consumer; under the other one the broker says it.
 const CLASSIC_ONLY: [&str; 3] = [
     "partition.assignment.strategy",
@@ -198,6 +210,8 @@ configs! {
         auto_commit_interval_ms: i64 = "auto.commit.interval.ms",
         /// How its group comes to terms.
         group_protocol: GroupProtocol = "group.protocol",
+        /// The name by which its group knows it, whatever its process.
+        group_instance_id: Option<Arc<str>> = "group.instance.id",
         /// The assignor that the coordinator is asked to use, if it is not to choose itself.
         group_remote_assignor: Option<RemoteAssignor> = "group.remote.assignor",
         /// The assignors that this member can run, the one it likes best first.

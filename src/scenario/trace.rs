@@ -374,6 +374,7 @@ impl Describer<'_> {
                     Departure::SessionEnded => "session-ended",
                     Departure::DidNotRejoin => "did-not-rejoin",
                     Departure::DidNotRevoke => "did-not-revoke",
+                    Departure::Replaced => "replaced",
                 };
                 let client = self.node(Node::Client(*client));
                 self.group(*group)

@@ -207,6 +207,7 @@ impl Process {
         let standing = Standing {
             group,
             member: MemberId::default(),
+            instance: None,
             epoch: -1,
         };
         let slot = crate::cluster::assignor::Slot {

@@ -3,7 +3,9 @@
 //! Correlation ids are numbers of convenience and are left out: two worlds that differ in them alone are the same.
 
 use crate::cluster::assignor::Slot;
-use crate::cluster::group::protocol::{ConsumerBeat, GroupRequest, GroupResponse, JoinAnswer, Standing, Subscription};
+use crate::cluster::group::protocol::{
+    ConsumerBeat, GroupRequest, GroupResponse, InstanceId, JoinAnswer, Standing, Subscription,
+};
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::message::{
     Acks, AlterPartitionResult, FetchRequest, FetchResult, HeartbeatWant, Message, OffsetSpec,
@@ -169,6 +171,7 @@ fn group_request(request: &GroupRequest, out: &mut Encoder) {
         GroupRequest::Join(join) => {
             out.u16(join.group.0);
             out.str(&join.member);
+            instance(join.instance.as_ref(), out);
             out.str(&join.wanted_id);
             out.u64(join.session);
             out.u64(join.rebalance);
@@ -226,10 +229,12 @@ fn group_response(response: &GroupResponse, out: &mut Encoder) {
             out.u8(joined.protocol as u8);
             out.str(&joined.leader);
             out.str(&joined.member);
-            each(&joined.members, out, |out, (member, told)| {
-                out.str(member);
-                subscription(told, out);
+            each(&joined.members, out, |out, member| {
+                out.str(&member.id);
+                instance(member.instance.as_ref(), out);
+                subscription(&member.subscription, out);
             });
+            out.u8(u8::from(joined.skip_assignment));
         }
         GroupResponse::Join(JoinAnswer::IdGiven(id)) => {
             out.u8(1);
@@ -263,7 +268,13 @@ fn group_response(response: &GroupResponse, out: &mut Encoder) {
 fn standing(by: &Standing, out: &mut Encoder) {
     out.u16(by.group.0);
     out.str(&by.member);
+    instance(by.instance.as_ref(), out);
     out.i32(by.epoch);
+}
+
+/// A name of one's own is never empty.
+fn instance(name: Option<&InstanceId>, out: &mut Encoder) {
+    out.str(name.map_or("", |name| name));
 }
 
 fn subscription(told: &Subscription, out: &mut Encoder) {

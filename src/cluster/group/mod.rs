@@ -5,7 +5,7 @@
 //! `GroupCoordinatorShard`, `GroupMetadataManager`, `OffsetMetadataManager` and `CoordinatorRuntime`.
 //!
 //! This room knows no broker's process: [`Shard`] is told what arrived and leaves answers and writes ([`Out`]); the broker
-//! sends and appends them. Deliberately absent: share groups, streams groups, transactional commits, static members.
+//! sends and appends them. Deliberately absent: share groups, streams groups, transactional commits.
 
 mod bytes;
 mod classic;

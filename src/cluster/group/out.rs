@@ -8,6 +8,7 @@ use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node};
 use crate::cluster::message::Correlation;
 use crate::sorted::{SortedMap, SortedSet};
 
+use super::classic::member::Member;
 use super::protocol::{Beaten, GroupResponse, MemberId, Standing};
 use super::record::Entry;
 
@@ -31,6 +32,15 @@ pub enum Then {
     },
     /// Nobody waits for the removal of this member, but it must not be forgotten.
     Remove(GroupId, MemberId),
+    /// A static member that has come back is told where it is.
+    Replaced {
+        /// The group.
+        group: GroupId,
+        /// Its new id.
+        member: MemberId,
+        /// What it was before, with its old id.
+        before: Box<(MemberId, Member)>,
+    },
     /// An assignment is handed out.
     Assign {
         /// The group.

@@ -4,7 +4,7 @@
 //! that a new member would like, since chance is the client's here, and the interval of its heartbeats, since those that
 //! change nothing are computed and never travel.
 //!
-//! Deliberately absent: static members, racks, transactional commits, metadata strings of commits.
+//! Deliberately absent: racks, transactional commits, metadata strings of commits.
 
 use std::sync::Arc;
 
@@ -16,6 +16,15 @@ use crate::sorted::SortedSet;
 
 /// A member's id, `member.id`; empty for a member that has none yet.
 pub type MemberId = Arc<str>;
+
+/// `group.instance.id`: the name of a static member, which outlives its process and the ids that it is given.
+pub type InstanceId = Arc<str>;
+
+/// The member epoch of who goes.
+pub const LEAVES: i32 = -1;
+
+/// The member epoch of a static member that is away and will be back.
+pub const AWAY: i32 = -2;
 
 /// What a member subscribes to and what it owns (`ConsumerProtocolSubscription`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +44,8 @@ pub struct Standing {
     pub group: GroupId,
     /// The member; empty for somebody outside the group.
     pub member: MemberId,
+    /// Its own name, if it is a static one.
+    pub instance: Option<InstanceId>,
     /// Generation (classic) or member epoch (consumer protocol), −1 for somebody outside the group.
     pub epoch: i32,
 }
@@ -46,6 +57,8 @@ pub struct JoinGroup {
     pub group: GroupId,
     /// The member; empty when it asks for an id.
     pub member: MemberId,
+    /// Its own name, if it is a static one.
+    pub instance: Option<InstanceId>,
     /// The id that it would like.
     pub wanted_id: MemberId,
     /// `session.timeout.ms`.
@@ -64,7 +77,7 @@ pub struct JoinGroup {
 /// out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConsumerBeat {
-    /// Who says it; the epoch is 0 to join and −1 to leave.
+    /// Who says it; the epoch is 0 to join, [`LEAVES`] to leave and [`AWAY`] to leave for a while.
     pub by: Standing,
     /// How long it may take to give partitions up (`max.poll.interval.ms`).
     pub rebalance: Option<Micros>,
@@ -135,6 +148,17 @@ pub enum GroupRequest {
     FetchOffsets(Standing, Vec<Slot>),
 }
 
+/// A member as the leader is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinedMember {
+    /// Its id.
+    pub id: MemberId,
+    /// Its own name, if it is a static one.
+    pub instance: Option<InstanceId>,
+    /// What it subscribes to and owns.
+    pub subscription: Subscription,
+}
+
 /// What a member is told when the group has gathered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joined {
@@ -147,7 +171,9 @@ pub struct Joined {
     /// The member that is told.
     pub member: MemberId,
     /// For the leader: everybody with their subscriptions.
-    pub members: Vec<(MemberId, Subscription)>,
+    pub members: Vec<JoinedMember>,
+    /// For a leader that came back: everybody has a share already.
+    pub skip_assignment: bool,
 }
 
 /// What a `JoinGroup` is answered with.
@@ -184,6 +210,20 @@ pub enum GroupResponse {
 }
 
 impl GroupRequest {
+    /// The same request of somebody without a name of its own.
+    pub fn unnamed(mut self) -> GroupRequest {
+        match &mut self {
+            GroupRequest::Join(join) => join.instance = None,
+            GroupRequest::ConsumerBeat(beat) => beat.by.instance = None,
+            GroupRequest::Sync(standing, _)
+            | GroupRequest::Heartbeat(standing, _)
+            | GroupRequest::Leave(standing)
+            | GroupRequest::Commit(standing, _)
+            | GroupRequest::FetchOffsets(standing, _) => standing.instance = None,
+        }
+        self
+    }
+
     /// The group that it is about.
     pub fn group(&self) -> GroupId {
         match self {

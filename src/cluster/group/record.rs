@@ -16,7 +16,7 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use super::bytes::{Reader, Writer};
 use super::consumer::Change;
-use super::protocol::{MemberId, Subscription};
+use super::protocol::{InstanceId, MemberId, Subscription};
 
 /// Kind of the key of a commit.
 const OFFSET_COMMIT: i16 = 1;
@@ -85,6 +85,8 @@ impl GroupMetadata {
 pub struct MemberMetadata {
     /// Its id.
     pub member: MemberId,
+    /// Its own name, if it is a static one.
+    pub instance: Option<InstanceId>,
     /// `client.id`.
     pub client: Arc<str>,
     /// Milliseconds.
@@ -186,13 +188,15 @@ fn group_key(group: &str) -> Vec<u8> {
 
 fn group_value(value: &GroupMetadata) -> Vec<u8> {
     let mut out = Writer::default();
-    out.i16(GROUP_METADATA_VALUE).text(&value.protocol_type).i32(value.generation);
+    out.i16(GROUP_METADATA_VALUE)
+        .text(&value.protocol_type)
+        .i32(value.generation);
     out.maybe_text(value.protocol.as_deref())
         .maybe_text(value.leader.as_deref());
     out.i64(value.since_ms).i32(value.members.len() as i32);
     for member in &value.members {
         out.text(&member.member)
-            .maybe_text(None)
+            .maybe_text(member.instance.as_deref())
             .text(&member.client)
             .text(HOST);
         out.i32(member.rebalance_ms).i32(member.session_ms);
@@ -286,13 +290,14 @@ impl Reader<'_> {
 
     fn member(&mut self) -> Option<MemberMetadata> {
         let member = self.text()?;
-        let _instance = self.maybe_text()?;
+        let instance = self.maybe_text()?;
         let client = self.text()?;
         let _host = self.text()?;
         let (rebalance_ms, session_ms) = (self.i32()?, self.i32()?);
         let (subscription, assignment) = (self.bytes()?.subscription()?, self.bytes()?.assignment()?);
         Some(MemberMetadata {
             member,
+            instance,
             client,
             rebalance_ms,
             session_ms,
@@ -370,6 +375,7 @@ mod tests {
     fn what_is_written_can_be_read() {
         let member = |id: &str| MemberMetadata {
             member: id.into(),
+            instance: (id == "b").then(|| "i".into()),
             client: "c".into(),
             rebalance_ms: 300_000,
             session_ms: 45_000,

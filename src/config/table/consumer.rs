@@ -33,7 +33,8 @@ pub(super) static CONFIGS: &[Def] = &[
     int("fetch.min.bytes", Text("1"), AtLeast(0)).bytes()
         .about("The broker answers a fetch once it has this much to give."),
     string("group.id", Null, Any),
-    string("group.instance.id", Null, NonEmptyString),
+    string("group.instance.id", Null, NonEmptyString)
+        .about("A member's own name: whoever comes back under it while its session lasts has its old partitions again."),
     string("group.protocol", Text("classic"), OneOfAnyCase(&["CONSUMER", "CLASSIC"]))
         .about("Who assigns: a member, when all have joined (classic), or the coordinator, step by step (consumer)."),
     string("group.remote.assignor", Null, Any)

@@ -1,6 +1,7 @@
 //! What happened in consumer groups, in one line for each event.
 
 use crate::cluster::event::{Departure, Loss, What};
+use crate::cluster::group::protocol::AWAY;
 use crate::cluster::{ClientId, Node, TopicPartition};
 use crate::ui::view::names::Names;
 
@@ -60,6 +61,7 @@ pub fn line(what: &What, names: Names<'_>) -> Option<String> {
                 Departure::SessionEnded => "it was not heard for a whole session",
                 Departure::DidNotRejoin => "it did not join again in time",
                 Departure::DidNotRevoke => "it did not give up its partitions in time",
+                Departure::Replaced => "a newer process has its name",
             };
             format!("Broker {broker} removes {} from the group: {why}.", names.one(*id))
         }
@@ -95,6 +97,17 @@ pub fn line(what: &What, names: Names<'_>) -> Option<String> {
             assignor,
             ..
         } => format!("Broker {broker} works out by {assignor} who is to read what at epoch {epoch}."),
+        What::MemberMoved {
+            broker,
+            client: id,
+            epoch: AWAY,
+            assigned,
+            ..
+        } => format!(
+            "Broker {broker} keeps {} for {} until it is back.",
+            all(assigned),
+            names.one(*id)
+        ),
         What::MemberMoved {
             broker,
             client: id,

@@ -4,7 +4,7 @@
 //! up, after a commit if it commits by itself; then it takes what is new, and says at once what it has now. Nobody waits for
 //! it but those who get what it gives up. Mirrors `ConsumerMembershipManager` and `ConsumerHeartbeatRequestManager`.
 //!
-//! Deliberately absent: static members, subscriptions by pattern, rebalance listeners.
+//! Deliberately absent: subscriptions by pattern, rebalance listeners.
 
 use std::sync::Arc;
 

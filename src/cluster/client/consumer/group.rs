@@ -6,7 +6,7 @@
 //! travel: the world tells a member when the next one would be news (see `contact`). Mirrors `AbstractCoordinator` and
 //! `ConsumerCoordinator`.
 //!
-//! Deliberately absent: static members, subscriptions by pattern, rebalance listeners (an application that gets nothing
+//! Deliberately absent: subscriptions by pattern, rebalance listeners (an application that gets nothing
 //! done while it is called takes no time).
 
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::cluster::client::backoff::micros;
 use crate::cluster::client::{Life, News};
 use crate::cluster::event::{Loss, What};
 use crate::cluster::group::protocol::{
-    ConsumerBeat, GroupRequest, GroupResponse, JoinAnswer, JoinGroup, Joined, MemberId, Standing, Subscription,
+    AWAY, ConsumerBeat, GroupRequest, GroupResponse, JoinAnswer, JoinGroup, Joined, JoinedMember, LEAVES, MemberId,
+    Standing, Subscription,
 };
 use crate::cluster::ids::{BrokerId, GroupId, Node, TopicId, TopicPartition};
 use crate::cluster::input::Polls;
@@ -32,8 +33,6 @@ use super::Consumer;
 use super::membership::{Commit, CommitWhy, Coordinator, GroupAsks, Membership, Stage, slot};
 use super::position::Reading;
 
-/// The member epoch of who goes.
-const LEAVES: i32 = -1;
 /// What the JoinGroup may take beyond the rebalance itself.
 const JOIN_SLACK: Micros = 5_000_000;
 
@@ -46,8 +45,10 @@ impl Consumer {
     /// Whom it takes for its coordinator, and its standing there, while it has an id.
     pub fn in_contact_with(&self) -> Option<(BrokerId, Standing)> {
         let membership = self.membership.as_ref().filter(|_| self.is_running())?;
-        let known = !membership.member.is_empty();
-        membership.at().filter(|_| known).map(|at| (at, membership.standing()))
+        // Under the consumer protocol it keeps its id while it is no member.
+        let known = !membership.member.is_empty() && (!self.follows() || membership.generation >= 0);
+        let standing = |at| (at, membership.standing(&self.config));
+        membership.at().filter(|_| known).map(standing)
     }
 
     /// When its next heartbeat leaves, if it sends heartbeats and none is under way.
@@ -186,7 +187,7 @@ impl Consumer {
         let Some(to) = membership.at().filter(can) else {
             return false;
         };
-        let request = Box::new(request(membership.standing()));
+        let request = Box::new(request(membership.standing(&self.config)));
         let message = |correlation| Message::Group(correlation, request);
         membership.connections.send(to, what, message, cx);
         true
@@ -304,7 +305,7 @@ impl Consumer {
 
     fn send_join(&mut self, cx: &mut Cx) {
         let owned = self.owned(cx);
-        let wanted_id = self.wanted_id(cx);
+        let wanted_id = self.wanted_id();
         let Some(membership) = &mut self.membership else { return };
         membership.stage = Stage::Out;
         let session = micros(self.config.session_timeout_ms);
@@ -318,6 +319,7 @@ impl Consumer {
         let request = JoinGroup {
             group: membership.group,
             member: Arc::clone(&membership.member),
+            instance: self.config.group_instance_id.clone(),
             wanted_id,
             session,
             rebalance,
@@ -337,8 +339,9 @@ impl Consumer {
         }
     }
 
-    /// The id that it would like, drawn when it has none.
-    fn wanted_id(&mut self, _: &Cx) -> MemberId {
+    /// The id that it would like, drawn when it has none: its own name as a static member, or its client's, and a part that
+    /// is left to chance.
+    fn wanted_id(&mut self) -> MemberId {
         let has_id = self
             .membership
             .as_ref()
@@ -349,7 +352,8 @@ impl Consumer {
         let mut draw = || self.chance.draw();
         let (a, b, c, d, e) = (draw(), draw(), draw(), draw(), draw());
         let [b, c, d] = [b, c, d].map(|part| part & 0xffff);
-        format!("{}-{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}", self.name).into()
+        let name = self.config.group_instance_id.as_ref().unwrap_or(&self.name);
+        format!("{name}-{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}").into()
     }
 
     /// What it owns, by name.
@@ -446,6 +450,7 @@ impl Consumer {
             JoinAnswer::IdGiven(member) => membership.member = member,
             JoinAnswer::Joined(joined) => {
                 membership.stage = Stage::Syncing;
+                membership.member = Arc::clone(&joined.member);
                 membership.generation = joined.generation;
                 membership.protocol = Some(joined.protocol);
                 membership.rejoin = false;
@@ -461,7 +466,7 @@ impl Consumer {
     fn ask_share(&mut self, joined: Joined, cx: &mut Cx) {
         let leads = joined.leader == joined.member;
         let counts = self.partition_counts(cx);
-        let shares = if leads && cx.holds(Rule::GroupAssign) {
+        let shares = if leads && !joined.skip_assignment && cx.holds(Rule::GroupAssign) {
             assign(&joined, counts.clone())
         } else {
             Vec::new()
@@ -544,6 +549,11 @@ impl Consumer {
                 self.lose_membership(Rule::GroupGeneration, cx);
             }
             Errors::IllegalGeneration => self.lose_membership(Rule::GroupGeneration, cx),
+            Errors::FencedInstanceId => {
+                membership.member = MemberId::default();
+                self.lose_membership(Rule::GroupStatic, cx);
+                self.fail_group(error, cx);
+            }
             error if error.is_retriable() => {
                 let wait = backoff.draw(membership.attempts, &mut self.chance);
                 membership.attempts += 1;
@@ -666,8 +676,13 @@ impl Consumer {
         self.end(cx);
     }
 
+    /// It tells its coordinator that it goes. A static member of the classic protocol does not, one of the consumer protocol
+    /// says that it will be back.
     fn send_leave(&mut self, cx: &mut Cx) {
-        let follows = self.follows();
+        let (follows, is_static) = (self.follows(), self.config.group_instance_id.is_some());
+        if is_static && !follows {
+            return;
+        }
         let is_member =
             |membership: &&mut Membership| !membership.member.is_empty() && (!follows || membership.generation >= 0);
         let Some(membership) = self.membership.as_mut().filter(is_member) else {
@@ -676,11 +691,11 @@ impl Consumer {
         let can = |broker: &BrokerId| membership.connections.can_send(*broker, cx);
         let Some(to) = membership.at().filter(can) else { return };
         let request = Box::new(match self.config.group_protocol {
-            GroupProtocol::Classic => GroupRequest::Leave(membership.standing()),
+            GroupProtocol::Classic => GroupRequest::Leave(membership.standing(&self.config)),
             GroupProtocol::Consumer => {
                 let by = Standing {
-                    epoch: LEAVES,
-                    ..membership.standing()
+                    epoch: if is_static { AWAY } else { LEAVES },
+                    ..membership.standing(&self.config)
                 };
                 GroupRequest::ConsumerBeat(Box::new(ConsumerBeat::plain(by)))
             }
@@ -704,12 +719,12 @@ fn assignor(strategy: Strategy) -> Assignor {
 
 /// Shares the partitions out among the members of a generation.
 fn assign(joined: &Joined, topics: SortedMap<Arc<str>, u32>) -> Vec<(MemberId, SortedSet<Slot>)> {
-    let member = |(id, subscription): &(MemberId, Subscription)| Member {
-        id: Arc::clone(id),
-        instance: None,
-        topics: subscription.topics.clone(),
-        owned: subscription.owned.iter().cloned().collect(),
-        generation: subscription.generation,
+    let member = |member: &JoinedMember| Member {
+        id: Arc::clone(&member.id),
+        instance: member.instance.clone(),
+        topics: member.subscription.topics.clone(),
+        owned: member.subscription.owned.iter().cloned().collect(),
+        generation: member.subscription.generation,
     };
     let group = Group {
         topics,
@@ -722,6 +737,7 @@ fn assign(joined: &Joined, topics: SortedMap<Arc<str>, u32>) -> Vec<(MemberId, S
 pub(super) fn refusal(error: Errors) -> Rule {
     match error {
         Errors::GroupIdNotFound => Rule::GroupMemberEpoch,
+        Errors::FencedInstanceId | Errors::UnreleasedInstanceId => Rule::GroupStatic,
         Errors::InconsistentGroupProtocol => Rule::GroupAssign,
         Errors::InvalidSessionTimeout => Rule::GroupSession,
         _ => Rule::GroupRebalance,

@@ -11,6 +11,7 @@ use crate::cluster::client::connections::{Asked, Connections};
 use crate::cluster::group::protocol::{MemberId, Standing};
 use crate::cluster::ids::{BrokerId, GroupId, TopicPartition};
 use crate::cluster::settings::Micros;
+use crate::config::ConsumerConfig;
 use crate::log::Encoder;
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -171,11 +172,12 @@ impl Membership {
         }
     }
 
-    /// Its standing, as it says it of itself.
-    pub(super) fn standing(&self) -> Standing {
+    /// Its standing, as it says it of itself, under its own name if it has one.
+    pub(super) fn standing(&self, config: &ConsumerConfig) -> Standing {
         Standing {
             group: self.group,
             member: Arc::clone(&self.member),
+            instance: config.group_instance_id.clone(),
             epoch: self.generation,
         }
     }

@@ -4,10 +4,14 @@
 //! without those who do not come. The generation that results fences those who have missed it. A silent member is removed
 //! when its session ends. Mirrors `ClassicGroup` and the classic half of `GroupMetadataManager`.
 //!
-//! Heartbeats that change nothing never travel: a member that is in contact is heard all the time, and when the contact
-//! is lost its last heartbeat is worked out from its interval ([`Contact`]).
+//! A static member (`group.instance.id`) keeps its place while its process is away: a newer process under its name takes it
+//! over with a new id, without a rebalance, and the older one is fenced.
 //!
-//! Deliberately absent: static members, `group.max.size`, upgrades to the consumer protocol while there are members.
+//! Deliberately absent: `group.max.size`, upgrades to the consumer protocol while there are members.
+
+pub(super) mod member;
+
+pub use member::{Contact, Member};
 
 use std::sync::Arc;
 
@@ -22,62 +26,9 @@ use crate::log::{Encoder, Errors};
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::out::{Out, Then, broker};
-use super::protocol::{GroupResponse, JoinAnswer, JoinGroup, Joined, MemberId, Standing, Subscription};
+use super::protocol::{GroupResponse, InstanceId, JoinAnswer, JoinGroup, Joined, JoinedMember, MemberId, Standing};
 use super::record::{CONSUMER, Entry, GroupMetadata, MemberMetadata};
-
-/// How the coordinator stands with a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contact {
-    /// It was heard for real at this time, and at every interval since.
-    Heard(Micros),
-    /// It is not heard any more; its session ends then.
-    Silent(Micros),
-}
-
-impl Contact {
-    /// The contact is lost: the last heartbeat came a whole number of intervals after the one heard for real.
-    pub fn lost(self, every: Micros, session: Micros, now: Micros) -> Contact {
-        match self {
-            Contact::Heard(since) => {
-                let every = every.max(1);
-                Contact::Silent(since + now.saturating_sub(since) / every * every + session)
-            }
-            silent => silent,
-        }
-    }
-
-    /// Its canonical encoding, relative to now.
-    pub(super) fn encode(self, now: Micros, every: Micros, encoder: &mut Encoder) {
-        match self {
-            Contact::Heard(since) => encoder.u64(now.saturating_sub(since) % every.max(1)),
-            Contact::Silent(until) => encoder.u64(u64::MAX - until.saturating_sub(now)),
-        }
-    }
-}
-
-/// What a member waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Awaits {
-    Join(Correlation),
-    Sync(Correlation),
-}
-
-/// A member.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
-    /// Whose process it is.
-    pub client: ClientId,
-    session: Micros,
-    rebalance: Micros,
-    every: Micros,
-    protocols: Vec<Assignor>,
-    subscription: Subscription,
-    /// What it is to read.
-    pub assignment: SortedSet<Slot>,
-    /// Whether it is heard.
-    pub contact: Contact,
-    awaits: Option<Awaits>,
-}
+use member::Awaits;
 
 /// Where a group stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +41,8 @@ enum State {
         /// The group was empty: it waits for newcomers, and longer when some come, this long at most.
         first: Option<First>,
     },
-    /// It waits for the leader's assignment, until then.
-    Completing(Micros),
+    /// It waits for the leader's assignment.
+    Completing,
     /// Everybody has its share.
     Stable,
 }
@@ -112,6 +63,10 @@ pub struct ClassicGroup {
     protocol: Option<Assignor>,
     leader: Option<MemberId>,
     members: SortedMap<MemberId, Member>,
+    /// Who has not asked for its share in this generation.
+    unsynced: SortedSet<MemberId>,
+    /// Until when that is waited for.
+    sync_by: Micros,
     /// Ids that were given, and until when they are good for.
     pending: SortedMap<MemberId, Micros>,
     /// When it became empty, wall clock in milliseconds; `None` if it never had a member.
@@ -128,6 +83,8 @@ impl ClassicGroup {
             protocol: None,
             leader: None,
             members: SortedMap::new(),
+            unsynced: SortedSet::new(),
+            sync_by: 0,
             pending: SortedMap::new(),
             empty_since: None,
         }
@@ -141,6 +98,7 @@ impl ClassicGroup {
             let session = millis(stored.session_ms.into());
             let member = Member {
                 client: ClientId(client(&stored.client)? as u16),
+                instance: stored.instance.clone(),
                 session,
                 rebalance: millis(stored.rebalance_ms.into()),
                 every: session,
@@ -183,7 +141,7 @@ impl ClassicGroup {
         match self.state {
             State::Empty => "Empty",
             State::Preparing { .. } => "PreparingRebalance",
-            State::Completing(_) => "CompletingRebalance",
+            State::Completing => "CompletingRebalance",
             State::Stable => "Stable",
         }
     }
@@ -205,7 +163,7 @@ impl ClassicGroup {
         match self.state {
             State::Empty => Some(self.empty_since.unwrap_or(committed_ms)),
             State::Stable if !self.members.values().any(subscribes) => Some(committed_ms),
-            State::Stable | State::Preparing { .. } | State::Completing(_) => None,
+            State::Stable | State::Preparing { .. } | State::Completing => None,
         }
     }
 
@@ -224,17 +182,42 @@ impl ClassicGroup {
         if !self.members.is_empty() && !self.can_run(&request.protocols) {
             return refuse(out, Errors::InconsistentGroupProtocol);
         }
+        if let Some(instance) = request.instance.as_ref().filter(|_| request.member.is_empty()) {
+            return match self.static_member(instance).cloned() {
+                Some(old) => self.replace(from, id, &old, request, out, cx),
+                None => {
+                    let member = Arc::clone(&request.wanted_id);
+                    self.add(from, id, JoinGroup { member, ..request }, out, cx);
+                }
+            };
+        }
         if request.member.is_empty() {
             let given = Arc::clone(&request.wanted_id);
             self.pending.insert(Arc::clone(&given), cx.now + request.session);
             return out.reply(from, id, GroupResponse::Join(JoinAnswer::IdGiven(given)));
         }
         if self.pending.remove(&request.member).is_some() {
-            self.add(from, id, request, out, cx);
-        } else if self.members.contains_key(&request.member) {
-            self.rejoin(id, request, out, cx);
-        } else {
-            refuse(out, Errors::UnknownMemberId);
+            return self.add(from, id, request, out, cx);
+        }
+        match self.validate(&request.member, request.instance.as_ref()) {
+            Ok(()) => self.rejoin(id, request, out, cx),
+            Err(error) => refuse(out, error),
+        }
+    }
+
+    /// The id of the static member of this name.
+    fn static_member(&self, instance: &InstanceId) -> Option<&MemberId> {
+        let named = |member: &Member| member.instance.as_ref() == Some(instance);
+        self.members.iter().find(|(_, member)| named(member)).map(|(id, _)| id)
+    }
+
+    /// Whether this is a member, and under its own name the newest one.
+    fn validate(&self, id: &MemberId, instance: Option<&InstanceId>) -> Result<(), Errors> {
+        match instance.map(|instance| self.static_member(instance)) {
+            Some(Some(newest)) if newest != id => Err(Errors::FencedInstanceId),
+            Some(None) => Err(Errors::UnknownMemberId),
+            _ if !self.members.contains_key(id) => Err(Errors::UnknownMemberId),
+            _ => Ok(()),
         }
     }
 
@@ -258,6 +241,7 @@ impl ClassicGroup {
     fn add(&mut self, from: ClientId, id: Correlation, request: JoinGroup, out: &mut Out, cx: &mut Cx<'_>) {
         let member = Member {
             client: from,
+            instance: request.instance,
             session: request.session,
             rebalance: request.rebalance,
             every: request.every,
@@ -267,19 +251,117 @@ impl ClassicGroup {
             contact: Contact::Heard(cx.now),
             awaits: Some(Awaits::Join(id)),
         };
-        let (broker, group, name) = (broker(cx), self.id, Arc::clone(&request.member));
-        cx.say(Rule::GroupRebalance, || What::MemberJoined {
-            broker,
-            group,
-            client: from,
-            member: name,
-        });
+        self.say_joined(Rule::GroupRebalance, from, &request.member, cx);
         self.leader.get_or_insert_with(|| Arc::clone(&request.member));
         self.members.insert(request.member, member);
         if let State::Preparing { first: Some(first), .. } = &mut self.state {
             first.newcomers = true;
         }
         self.gather(out, cx);
+    }
+
+    fn say_joined(&self, rule: Rule, client: ClientId, member: &MemberId, cx: &mut Cx<'_>) {
+        let (broker, group, member) = (broker(cx), self.id, Arc::clone(member));
+        cx.say(rule, || What::MemberJoined {
+            broker,
+            group,
+            client,
+            member,
+        });
+    }
+
+    /// A static member has come back, in a process that has no id yet: it gets a new one, and the old one is good for
+    /// nothing. While everybody has its share it has that of the old one, unless the group would choose another assignor.
+    fn replace(
+        &mut self,
+        from: ClientId,
+        id: Correlation,
+        old: &MemberId,
+        request: JoinGroup,
+        out: &mut Out,
+        cx: &mut Cx<'_>,
+    ) {
+        let Some(before) = self.members.get(old).cloned() else {
+            return;
+        };
+        match before.awaits {
+            Some(Awaits::Join(waits)) => {
+                let fenced = JoinAnswer::Refused(Errors::FencedInstanceId);
+                out.reply(before.client, waits, GroupResponse::Join(fenced));
+            }
+            Some(Awaits::Sync(waits)) => {
+                out.reply(before.client, waits, GroupResponse::Sync(Err(Errors::FencedInstanceId)));
+            }
+            None => {}
+        }
+        let new = request.wanted_id;
+        let member = Member {
+            client: from,
+            instance: request.instance,
+            session: request.session,
+            rebalance: request.rebalance,
+            every: request.every,
+            protocols: request.protocols,
+            subscription: request.subscription,
+            assignment: before.assignment.clone(),
+            contact: Contact::Heard(cx.now),
+            awaits: Some(Awaits::Join(id)),
+        };
+        self.swap(old, &new, member);
+        self.say_left(Rule::GroupStatic, before.client, Departure::Replaced, cx);
+        self.say_joined(Rule::GroupStatic, from, &new, cx);
+        if self.state != State::Stable || self.vote() != self.protocol {
+            return self.gather(out, cx);
+        }
+        let shares = self
+            .members
+            .iter()
+            .map(|(id, member)| (Arc::clone(id), member.assignment.clone()));
+        let entry = self.entry(&shares.collect(), cx);
+        let before = Member { awaits: None, ..before };
+        let then = Then::Replaced {
+            group: self.id,
+            member: new,
+            before: Box::new((Arc::clone(old), before)),
+        };
+        out.write(vec![entry], then);
+    }
+
+    /// One member stands where another has stood.
+    fn swap(&mut self, old: &MemberId, new: &MemberId, member: Member) {
+        self.members.remove(old);
+        self.members.insert(Arc::clone(new), member);
+        if self.leader.as_ref() == Some(old) {
+            self.leader = Some(Arc::clone(new));
+        }
+    }
+
+    /// That a static member has come back is written and replicated: it learns its id and where the group is.
+    pub fn replaced(&mut self, id: &MemberId, out: &mut Out) {
+        let joined = Joined {
+            skip_assignment: self.leader.as_ref() == Some(id),
+            ..self.joined(id)
+        };
+        self.answer_join(id, JoinAnswer::Joined(Box::new(joined)), out);
+    }
+
+    /// That a static member has come back could not be replicated in time: it is as it was before.
+    pub fn not_replaced(&mut self, id: &MemberId, before: (MemberId, Member), error: Errors, out: &mut Out) {
+        self.answer_join(id, JoinAnswer::Refused(error), out);
+        if self.members.contains_key(id) {
+            let (old, member) = before;
+            self.swap(id, &old, member);
+        }
+    }
+
+    /// Answers a member that waits for the others.
+    fn answer_join(&mut self, id: &MemberId, answer: JoinAnswer, out: &mut Out) {
+        if let Some(member) = self.members.get_mut(id)
+            && let Some(Awaits::Join(correlation)) = member.awaits
+        {
+            member.awaits = None;
+            out.reply(member.client, correlation, GroupResponse::Join(answer));
+        }
     }
 
     /// A member that is known joins again: because it was told to, because something has changed for it, or because the
@@ -291,7 +373,7 @@ impl ClassicGroup {
         };
         let unchanged = member.protocols == request.protocols && member.subscription == request.subscription;
         let again = match self.state {
-            State::Completing(_) => unchanged,
+            State::Completing => unchanged,
             State::Stable => unchanged && !leads,
             State::Empty | State::Preparing { .. } => false,
         };
@@ -299,10 +381,11 @@ impl ClassicGroup {
         if again {
             member.awaits = None;
             let client = member.client;
-            let joined = self.joined(&request.member);
+            let joined = JoinAnswer::Joined(Box::new(self.joined(&request.member)));
             out.reply(client, id, GroupResponse::Join(joined));
             return;
         }
+        (member.session, member.rebalance, member.every) = (request.session, request.rebalance, request.every);
         member.protocols = request.protocols;
         member.subscription = request.subscription;
         member.awaits = Some(Awaits::Join(id));
@@ -315,17 +398,17 @@ impl ClassicGroup {
         match self.state {
             State::Preparing { .. } => {}
             State::Empty => {
-                let delay = initial_delay(cx).min(longest);
+                let delay = initial_delay(cx);
                 self.prepare(
                     cx.now + delay,
                     Some(First {
-                        remaining: longest - delay,
+                        remaining: longest.saturating_sub(delay),
                         newcomers: false,
                     }),
                     cx,
                 );
             }
-            State::Completing(_) | State::Stable => {
+            State::Completing | State::Stable => {
                 self.answer_syncs(&Err(Errors::RebalanceInProgress), out);
                 self.prepare(cx.now + longest, None, cx);
             }
@@ -335,6 +418,7 @@ impl ClassicGroup {
 
     fn prepare(&mut self, due: Micros, first: Option<First>, cx: &mut Cx<'_>) {
         self.state = State::Preparing { due, first };
+        self.unsynced.clear();
         let (broker, group, generation) = (broker(cx), self.id, self.generation);
         let rule = if first.is_some() {
             Rule::GroupInitialDelay
@@ -349,19 +433,27 @@ impl ClassicGroup {
     }
 
     fn complete_if_all_joined(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
-        let joined = |member: &Member| matches!(member.awaits, Some(Awaits::Join(_)));
-        let all = self.pending.is_empty() && self.members.values().all(joined);
+        let all = self.pending.is_empty() && self.members.values().all(Member::has_joined);
         if all && matches!(self.state, State::Preparing { first: None, .. }) {
             self.complete_join(out, cx);
         }
     }
 
-    /// The group has gathered, or has waited long enough: a new generation begins with those who have come.
+    /// The group has gathered, or has waited long enough: a new generation begins with those who have come, and with the
+    /// static members. One of those who have come leads it; if nobody has, the group goes on waiting.
     fn complete_join(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
-        let late = |member: &Member| !matches!(member.awaits, Some(Awaits::Join(_)));
+        let late = |member: &Member| !member.has_joined() && member.instance.is_none();
         let late = self.members_that(late);
         for id in late {
             self.remove(&id, Departure::DidNotRejoin, cx);
+        }
+        let longest = self.longest_rebalance();
+        if !self.members.is_empty() && !self.elect() {
+            self.state = State::Preparing {
+                due: cx.now + longest,
+                first: None,
+            };
+            return;
         }
         self.generation += 1;
         if self.members.is_empty() {
@@ -369,8 +461,9 @@ impl ClassicGroup {
             return;
         }
         self.protocol = self.vote();
-        let longest = self.longest_rebalance();
-        self.state = State::Completing(cx.now + longest);
+        self.state = State::Completing;
+        self.unsynced = self.members.keys().cloned().collect();
+        self.sync_by = cx.now + longest;
         let (broker, group, generation) = (broker(cx), self.id, self.generation);
         let members: Vec<ClientId> = self.members.values().map(|member| member.client).collect();
         let protocol = self.protocol.map_or("", Assignor::name);
@@ -383,15 +476,29 @@ impl ClassicGroup {
         });
         let all: Vec<MemberId> = self.members.keys().cloned().collect();
         for id in all {
-            let answer = self.joined(&id);
+            let answer = JoinAnswer::Joined(Box::new(self.joined(&id)));
             let Some(member) = self.members.get_mut(&id) else {
                 continue;
             };
-            member.contact = Contact::Heard(cx.now);
-            if let Some(Awaits::Join(correlation)) = member.awaits.take() {
-                out.reply(member.client, correlation, GroupResponse::Join(answer));
-            }
+            member.contact = match member.contact {
+                // A static member that is away: its session begins anew.
+                Contact::Silent(_) if !member.has_joined() => Contact::Silent(cx.now + member.session),
+                _ => Contact::Heard(cx.now),
+            };
+            self.answer_join(&id, answer, out);
         }
+    }
+
+    /// Sees to it that somebody who has joined leads. Says whether there is anybody.
+    fn elect(&mut self) -> bool {
+        let has_joined = |id: &MemberId| self.members.get(id).is_some_and(Member::has_joined);
+        if !self.leader.as_ref().is_some_and(has_joined) {
+            let Some(joined) = self.members.keys().find(|id| has_joined(id)) else {
+                return false;
+            };
+            self.leader = Some(Arc::clone(joined));
+        }
+        true
     }
 
     fn become_empty(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
@@ -430,26 +537,29 @@ impl ClassicGroup {
             .map(|(protocol, _)| protocol)
     }
 
-    fn joined(&self, id: &MemberId) -> JoinAnswer {
+    fn joined(&self, id: &MemberId) -> Joined {
         let leader = self.leader.clone().unwrap_or_default();
         let everybody = || {
-            let member = |(id, member): (&MemberId, &Member)| (Arc::clone(id), member.subscription.clone());
+            let member = |(id, member): (&MemberId, &Member)| JoinedMember {
+                id: Arc::clone(id),
+                instance: member.instance.clone(),
+                subscription: member.subscription.clone(),
+            };
             self.members.iter().map(member).collect()
         };
-        JoinAnswer::Joined(Box::new(Joined {
+        Joined {
             generation: self.generation,
             protocol: self.protocol.unwrap_or(Assignor::Range),
             members: if *id == leader { everybody() } else { Vec::new() },
             leader,
             member: Arc::clone(id),
-        }))
+            skip_assignment: false,
+        }
     }
 
     /// Checks who asks: a known member of this generation.
     fn check(&self, standing: &Standing, cx: &Cx<'_>) -> Result<(), Errors> {
-        if !self.members.contains_key(&standing.member) {
-            return Err(Errors::UnknownMemberId);
-        }
+        self.validate(&standing.member, standing.instance.as_ref())?;
         if standing.epoch != self.generation && cx.holds(Rule::GroupGeneration) {
             return Err(Errors::IllegalGeneration);
         }
@@ -471,7 +581,7 @@ impl ClassicGroup {
             (Err(error), _) => Err(error),
             (Ok(()), State::Empty) => Err(Errors::UnknownMemberId),
             (Ok(()), State::Preparing { .. }) => Err(Errors::RebalanceInProgress),
-            (Ok(()), State::Completing(_) | State::Stable) => Ok(()),
+            (Ok(()), State::Completing | State::Stable) => Ok(()),
         };
         let leads = self.leader.as_ref() == Some(&standing.member);
         let member = match checked {
@@ -482,6 +592,7 @@ impl ClassicGroup {
             }
         };
         let Some(member) = member else { return };
+        self.unsynced.remove(&standing.member);
         member.contact = Contact::Heard(cx.now);
         if state == State::Stable {
             out.reply(from, id, GroupResponse::Sync(Ok(member.assignment.clone())));
@@ -511,7 +622,7 @@ impl ClassicGroup {
         out: &mut Out,
         cx: &mut Cx<'_>,
     ) {
-        if generation != self.generation || !matches!(self.state, State::Completing(_)) {
+        if generation != self.generation || self.state != State::Completing {
             return;
         }
         self.state = State::Stable;
@@ -534,7 +645,7 @@ impl ClassicGroup {
 
     /// The leader's assignment could not be replicated in time: everybody has to join again.
     pub fn not_assigned(&mut self, generation: i32, error: Errors, out: &mut Out, cx: &mut Cx<'_>) {
-        if generation == self.generation && matches!(self.state, State::Completing(_)) {
+        if generation == self.generation && self.state == State::Completing {
             self.answer_syncs(&Err(error), out);
             self.gather(out, cx);
         }
@@ -583,8 +694,8 @@ impl ClassicGroup {
             self.complete_if_all_joined(out, cx);
             return None;
         }
-        if !self.members.contains_key(&standing.member) {
-            return Some(Errors::UnknownMemberId);
+        if let Err(error) = self.validate(&standing.member, standing.instance.as_ref()) {
+            return Some(error);
         }
         self.depart(&standing.member, Departure::Left, out, cx);
         None
@@ -598,20 +709,25 @@ impl ClassicGroup {
 
     fn remove(&mut self, id: &MemberId, why: Departure, cx: &mut Cx<'_>) {
         let Some(member) = self.members.remove(id) else { return };
-        let (broker, group, client) = (broker(cx), self.id, member.client);
+        self.unsynced.remove(id);
         let rule = match why {
             Departure::SessionEnded => Rule::GroupSession,
-            Departure::Left | Departure::DidNotRejoin | Departure::DidNotRevoke => Rule::GroupRebalance,
+            _ => Rule::GroupRebalance,
         };
+        self.say_left(rule, member.client, why, cx);
+        if self.leader.as_ref() == Some(id) {
+            self.leader = self.members.keys().next().cloned();
+        }
+    }
+
+    fn say_left(&self, rule: Rule, client: ClientId, why: Departure, cx: &mut Cx<'_>) {
+        let (broker, group) = (broker(cx), self.id);
         cx.say(rule, || What::MemberLeft {
             broker,
             group,
             client,
             why,
         });
-        if self.leader.as_ref() == Some(id) {
-            self.leader = self.members.keys().next().cloned();
-        }
     }
 
     /// Whether offsets may be committed by somebody who says this of himself.
@@ -624,7 +740,7 @@ impl ClassicGroup {
         }
         if cx.holds(Rule::GroupGeneration) {
             self.check(standing, cx)?;
-            if matches!(self.state, State::Completing(_)) {
+            if self.state == State::Completing {
                 return Err(Errors::RebalanceInProgress);
             }
         }
@@ -677,8 +793,9 @@ impl ClassicGroup {
     /// Until when the group waits.
     pub fn rebalance_due(&self) -> Option<Micros> {
         match self.state {
-            State::Preparing { due, .. } | State::Completing(due) => Some(due),
-            State::Empty | State::Stable => None,
+            State::Preparing { due, .. } => Some(due),
+            State::Completing | State::Stable => (!self.unsynced.is_empty()).then_some(self.sync_by),
+            State::Empty => None,
         }
     }
 
@@ -703,15 +820,13 @@ impl ClassicGroup {
                 };
             }
             State::Preparing { .. } => self.complete_join(out, cx),
-            State::Completing(_) => {
-                let missing = |member: &Member| member.awaits.is_none();
-                let missing = self.members_that(missing);
-                for id in missing {
+            State::Completing | State::Stable => {
+                for id in std::mem::take(&mut self.unsynced) {
                     self.remove(&id, Departure::DidNotRejoin, cx);
                 }
                 self.gather(out, cx);
             }
-            State::Empty | State::Stable => {}
+            State::Empty => {}
         }
     }
 
@@ -720,6 +835,7 @@ impl ClassicGroup {
         let ms = |micros: Micros| i32::try_from(micros / 1_000).unwrap_or(i32::MAX);
         let member = |(id, member): (&MemberId, &Member)| MemberMetadata {
             member: Arc::clone(id),
+            instance: member.instance.clone(),
             client: cx.settings.client(member.client).into(),
             rebalance_ms: ms(member.rebalance),
             session_ms: ms(member.session),
@@ -747,6 +863,7 @@ impl ClassicGroup {
         for (id, member) in &self.members {
             encoder.str(id);
             encoder.u16(member.client.0);
+            encoder.str(member.instance.as_deref().unwrap_or_default());
             encoder.u64(member.session);
             encoder.u64(member.rebalance);
             encoder.u64(member.every);
@@ -758,6 +875,8 @@ impl ClassicGroup {
                 Some(Awaits::Sync(_)) => 2,
             });
         }
+        encoder.len(self.unsynced.len());
+        self.unsynced.iter().for_each(|id| encoder.str(id));
         encoder.len(self.pending.len());
         self.pending.keys().for_each(|id| encoder.str(id));
         encoder.option(self.empty_since(), Encoder::i64);

@@ -1,12 +1,12 @@
 //! A member of a group under the consumer protocol, as its coordinator keeps it.
 //!
-//! Mirrors `ConsumerGroupMember` and `MemberState`. Deliberately absent: static members, racks, subscriptions by pattern,
-//! members that speak the classic protocol in a group of this one.
+//! Mirrors `ConsumerGroupMember` and `MemberState`. Deliberately absent: racks, subscriptions by pattern, members that speak the classic protocol in a group of this one.
 
 use std::sync::Arc;
 
 use crate::cluster::assignor::Assignor;
 use crate::cluster::group::classic::Contact;
+use crate::cluster::group::protocol::{AWAY, InstanceId};
 use crate::cluster::ids::{ClientId, TopicPartition};
 use crate::cluster::settings::Micros;
 use crate::log::Encoder;
@@ -72,6 +72,25 @@ impl Place {
         revoking: SortedMap::new(),
     };
 
+    /// Of a static member that goes for a while: what it has is kept for it, what it had to give up is free.
+    pub(super) fn away(&self) -> Place {
+        Place {
+            epoch: AWAY,
+            assigned: self.assigned.keys().map(|tp| (*tp, 0)).collect(),
+            revoking: Assigned::new(),
+            ..*self
+        }
+    }
+
+    /// Of a static member that has come back.
+    pub(super) fn back(&self) -> Place {
+        Place {
+            epoch: 0,
+            previous: 0,
+            ..self.clone()
+        }
+    }
+
     /// Whether it has arrived at the target of this epoch.
     pub fn has_reached(&self, target: i32) -> bool {
         self.state == MemberState::Stable && self.epoch == target
@@ -106,6 +125,8 @@ impl Place {
 pub struct Told {
     /// Whose process it is.
     pub client: ClientId,
+    /// Its own name, if it is a static one.
+    pub instance: Option<InstanceId>,
     /// How long it may take to give partitions up.
     pub rebalance: Micros,
     /// The topics that it subscribes to; they need not exist.
@@ -138,6 +159,7 @@ impl Member {
 
     pub(super) fn encode(&self, encoder: &mut Encoder) {
         encoder.u16(self.told.client.0);
+        encoder.str(self.told.instance.as_deref().unwrap_or_default());
         encoder.u64(self.told.rebalance);
         encoder.len(self.told.topics.len());
         self.told.topics.iter().for_each(|topic| encoder.str(topic));

@@ -8,7 +8,10 @@
 //!
 //! Heartbeats that change nothing never travel: [`ConsumerGroup::news_at`] says when one would.
 //!
-//! Deliberately absent: static members, subscriptions by pattern, `group.consumer.max.size`, and groups with members of both
+//! A static member (`group.instance.id`) that says that it will be back stays a member with what it has; whoever comes under
+//! its name takes its place. While it has not said so, its name is taken.
+//!
+//! Deliberately absent: subscriptions by pattern, `group.consumer.max.size`, and groups with members of both
 //! protocols: as with `group.consumer.migration.policy=disabled`, one of the other kind is refused.
 
 mod around;
@@ -34,7 +37,7 @@ use crate::log::{Encoder, Errors};
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::classic::{Contact, millis};
-use super::protocol::{Beaten, ConsumerBeat, MemberId, Standing};
+use super::protocol::{AWAY, Beaten, ConsumerBeat, InstanceId, MemberId, Standing};
 use reconcile::{Target, next};
 
 /// What a group decides.
@@ -115,19 +118,94 @@ impl ConsumerGroup {
     /// # Errors
     /// Kafka's answer to who is no member or has missed something.
     pub fn beat(&self, from: ClientId, beat: &ConsumerBeat, around: &Around<'_>) -> Result<(Decision, Beaten), Errors> {
+        let named = beat
+            .by
+            .instance
+            .as_ref()
+            .and_then(|instance| self.static_member(instance));
+        match named {
+            Some((old, member)) if beat.by.epoch == 0 => {
+                if member.place.epoch != AWAY {
+                    return Err(Errors::UnreleasedInstanceId);
+                }
+                let changes = self.replace(old, member, &beat.by.member);
+                let mut group = self.clone();
+                for change in &changes {
+                    group.read(change, around.now, around.config());
+                }
+                group.beat_as(from, beat, changes, around)
+            }
+            None if beat.by.epoch == 0 => self.beat_as(from, beat, Vec::new(), around),
+            _ => {
+                self.validate(&beat.by)?;
+                self.beat_as(from, beat, Vec::new(), around)
+            }
+        }
+    }
+
+    /// The static member of this name.
+    fn static_member(&self, instance: &InstanceId) -> Option<(&MemberId, &Member)> {
+        let named = |member: &Member| member.told.instance.as_ref() == Some(instance);
+        self.members.iter().find(|(_, member)| named(member))
+    }
+
+    /// Whether there is a static member of this name.
+    pub fn has_static(&self, instance: &InstanceId) -> bool {
+        self.static_member(instance).is_some()
+    }
+
+    /// Whether this is a member, and under its own name the one that counts.
+    fn validate(&self, by: &Standing) -> Result<(), Errors> {
+        match by.instance.as_ref().map(|instance| self.static_member(instance)) {
+            Some(Some((id, _))) if *id != by.member => Err(Errors::FencedInstanceId),
+            Some(None) => Err(Errors::UnknownMemberId),
+            _ if !self.members.contains_key(&by.member) => Err(Errors::UnknownMemberId),
+            _ => Ok(()),
+        }
+    }
+
+    /// A static member has come back under another id: all that was kept for it is kept under that.
+    fn replace(&self, old: &MemberId, member: &Member, new: &MemberId) -> Vec<Change> {
+        let target = self.target.get(old).cloned().unwrap_or_default();
+        let mut changes = Self::removal(old);
+        changes.extend([
+            Change::Member(Arc::clone(new), Some(member.told.clone())),
+            Change::Target(Arc::clone(new), Some(target)),
+            Change::Current(Arc::clone(new), Some(member.place.back())),
+        ]);
+        changes
+    }
+
+    /// A member is no longer one.
+    fn removal(id: &MemberId) -> Vec<Change> {
+        vec![
+            Change::Current(Arc::clone(id), None),
+            Change::Target(Arc::clone(id), None),
+            Change::Member(Arc::clone(id), None),
+        ]
+    }
+
+    /// Answers a heartbeat of a member that is who it says, or of one that joins, after these changes.
+    fn beat_as(
+        &self,
+        from: ClientId,
+        beat: &ConsumerBeat,
+        changes: Vec<Change>,
+        around: &Around<'_>,
+    ) -> Result<(Decision, Beaten), Errors> {
         let id = &beat.by.member;
         let joins = beat.by.epoch == 0;
         let known = self.members.get(id);
-        if known.is_none() && !joins {
-            return Err(Errors::UnknownMemberId);
-        }
         let new = Place::NEW;
         let before = known.map_or(&new, |member| &member.place);
         if !joins && around.holds(Rule::GroupMemberEpoch) {
             check_epoch(before, beat)?;
         }
         let told = told(known.map(|member| &member.told), from, beat);
-        let mut decision = Decision::default();
+        let mut decision = Decision {
+            changes,
+            assigned_by: None,
+        };
         if known.is_none_or(|member| member.told != told) {
             decision
                 .changes
@@ -241,9 +319,13 @@ impl ConsumerGroup {
             topic: Arc::clone(&around.settings.topic(tp.topic).name),
             partition: tp.partition,
         };
+        let instance = |other: &MemberId| {
+            let known = self.members.get(other).filter(|_| other != id);
+            known.map_or(&told.instance, |member| &member.told.instance).clone()
+        };
         let member = |(id, topics): (&&MemberId, &&SortedSet<Arc<str>>)| assignor::Member {
             id: Arc::clone(id),
-            instance: None,
+            instance: instance(id),
             topics: (*topics).clone(),
             owned: self.target.get(*id).into_iter().flatten().map(name).collect(),
             generation: -1,
@@ -286,13 +368,19 @@ impl ConsumerGroup {
         }
     }
 
-    /// A member goes.
+    /// A member goes; a static one perhaps for a while only.
     ///
     /// # Errors
-    /// It is no member.
-    pub fn leave(&self, id: &MemberId, around: &Around<'_>) -> Result<Decision, Errors> {
-        let known = self.members.contains_key(id);
-        known.then(|| self.fence(id, around)).ok_or(Errors::UnknownMemberId)
+    /// It is no member, or not the one that counts under its name.
+    pub fn leave(&self, by: &Standing, around: &Around<'_>) -> Result<Decision, Errors> {
+        self.validate(by)?;
+        match self.members.get(&by.member) {
+            Some(member) if by.epoch == AWAY && by.instance.is_some() => Ok(Decision {
+                changes: vec![Change::Current(Arc::clone(&by.member), Some(member.place.away()))],
+                assigned_by: None,
+            }),
+            _ => Ok(self.fence(&by.member, around)),
+        }
     }
 
     /// Whose process a member is.
@@ -303,12 +391,8 @@ impl ConsumerGroup {
     /// A member is taken out: what it held is free at once.
     pub fn fence(&self, id: &MemberId, around: &Around<'_>) -> Decision {
         let (epoch, hash) = (self.epoch + 1, around.hash(&self.topics_with(id, None)));
-        let mut changes = vec![
-            Change::Current(Arc::clone(id), None),
-            Change::Target(Arc::clone(id), None),
-            Change::Member(Arc::clone(id), None),
-            Change::Epoch(Some((epoch, hash))),
-        ];
+        let mut changes = Self::removal(id);
+        changes.push(Change::Epoch(Some((epoch, hash))));
         if self.members.len() == 1 {
             changes.push(Change::TargetEpoch(Some((epoch, 0))));
         }
@@ -536,12 +620,14 @@ fn check_epoch(place: &Place, beat: &ConsumerBeat) -> Result<(), Errors> {
 fn told(before: Option<&Told>, client: ClientId, beat: &ConsumerBeat) -> Told {
     let before = before.cloned().unwrap_or_else(|| Told {
         client,
+        instance: None,
         rebalance: 0,
         topics: SortedSet::new(),
         assignor: None,
     });
     Told {
         client,
+        instance: beat.by.instance.clone().or(before.instance),
         rebalance: beat.rebalance.unwrap_or(before.rebalance),
         topics: beat.topics.clone().unwrap_or(before.topics),
         assignor: beat.assignor.or(before.assignor),

@@ -137,8 +137,8 @@ fn read<T>(value: Option<Reader<'_>>, read: impl FnOnce(&mut Reader<'_>) -> Opti
 }
 
 fn member(told: &Told, settings: &Settings, out: &mut Writer) {
-    // No instance id, no rack.
-    out.compact_maybe(None).compact_maybe(None);
+    // No rack.
+    out.compact_maybe(told.instance.as_deref()).compact_maybe(None);
     out.compact(settings.client(told.client)).compact(HOST);
     out.count(told.topics.len());
     told.topics.iter().for_each(|topic| {
@@ -151,7 +151,7 @@ fn member(told: &Told, settings: &Settings, out: &mut Writer) {
 }
 
 fn told(value: &mut Reader<'_>, settings: &Settings) -> Option<Told> {
-    let _instance = value.compact_maybe()?;
+    let instance = value.compact_maybe()?;
     let _rack = value.compact_maybe()?;
     let (client, _host) = (value.compact()?, value.compact()?);
     let topics = (0..value.count()?).map(|_| value.compact()).collect::<Option<_>>()?;
@@ -162,6 +162,7 @@ fn told(value: &mut Reader<'_>, settings: &Settings) -> Option<Told> {
     let client = settings.clients.iter().position(|known| *known == client)?;
     Some(Told {
         client: ClientId(client as u16),
+        instance,
         rebalance,
         topics,
         assignor: assignor.as_deref().and_then(server_assignor),

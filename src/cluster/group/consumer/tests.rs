@@ -46,6 +46,7 @@ fn hex(bytes: &[u8]) -> String {
 fn records_are_written_as_a_real_coordinator_wrote_them() {
     let told = Told {
         client: ClientId(0),
+        instance: None,
         rebalance: 300_000_000,
         topics: ["t-k848a".into()].into(),
         assignor: None,
@@ -223,6 +224,7 @@ fn a_group_that_reads_what_it_writes_comes_to_the_same() {
     };
     let told = Told {
         client: ClientId(0),
+        instance: None,
         rebalance: 60_000_000,
         topics: ["t-k848a".into()].into(),
         assignor: Some(Assignor::ServerRange),

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::cluster::actor::Cx;
 use crate::cluster::event::{Departure, What};
-use crate::cluster::group::consumer::{Around, Change, ConsumerGroup, Decision, server_name};
+use crate::cluster::group::consumer::{Around, Change, ConsumerGroup, Decision, Place, server_name};
 use crate::cluster::group::kind::GroupKind;
 use crate::cluster::group::out::{Out, Then, broker};
-use crate::cluster::group::protocol::{Beaten, ConsumerBeat, GroupResponse, MemberId, Standing};
+use crate::cluster::group::protocol::{AWAY, Beaten, ConsumerBeat, GroupResponse, MemberId, Standing};
 use crate::cluster::group::record::Entry;
 use crate::cluster::ids::{ClientId, GroupId};
 use crate::cluster::image::Image;
@@ -54,12 +54,11 @@ impl Shard {
             Some(GroupKind::Classic(_) | GroupKind::Gone) | None => return Err(Errors::GroupIdNotFound),
         };
         let (decision, beaten) = if by.epoch < 0 {
-            (group.leave(&by.member, &around)?, Beaten::left(by.epoch))
+            (group.leave(by, &around)?, Beaten::left(by.epoch))
         } else {
             group.beat(from, beat, &around)?
         };
-        let newcomer = group.members().all(|(member, _)| *member != by.member);
-        self.tell(by, from, newcomer, &decision, cx);
+        self.tell(by, group, from, &decision, cx);
         entries.extend(consumer_entries(by.group, decision.changes, cx.settings));
         let answer = Then::Beaten {
             client: from,
@@ -86,6 +85,7 @@ impl Shard {
     /// Who has spoken is heard.
     pub(super) fn hear(&mut self, spoken: &Then, now: Micros) {
         if let Then::Beaten { by, beaten, .. } = spoken
+            && by.epoch >= 0
             && let Some(group) = self.consumer_mut(by.group)
         {
             group.hear(&by.member, beaten.every, now);
@@ -93,21 +93,34 @@ impl Shard {
     }
 
     /// Says what a group under the consumer protocol has decided.
-    fn tell(&self, by: &Standing, client: ClientId, newcomer: bool, decision: &Decision, cx: &mut Cx<'_>) {
+    fn tell(&self, by: &Standing, before: &ConsumerGroup, client: ClientId, decision: &Decision, cx: &mut Cx<'_>) {
         let (broker, group) = (broker(cx), by.group);
+        let leaves = by.epoch < 0;
+        let rule = match &by.instance {
+            Some(instance) if before.has_static(instance) => Rule::GroupStatic,
+            _ => Rule::GroupEpoch,
+        };
+        let mut joins = by.epoch == 0 && (rule == Rule::GroupStatic || before.client(&by.member).is_none());
         for change in &decision.changes {
             match change {
-                Change::Member(member, Some(_)) if newcomer => cx.say(Rule::GroupEpoch, || What::MemberJoined {
-                    broker,
-                    group,
-                    client,
-                    member: Arc::clone(member),
-                }),
-                Change::Member(_, None) => cx.say(Rule::GroupEpoch, || What::MemberLeft {
-                    broker,
-                    group,
-                    client,
-                    why: Departure::Left,
+                Change::Member(member, Some(_)) if joins => {
+                    joins = false;
+                    cx.say(rule, || What::MemberJoined {
+                        broker,
+                        group,
+                        client,
+                        member: Arc::clone(member),
+                    });
+                }
+                Change::Member(member, None) => cx.say(if leaves { Rule::GroupEpoch } else { rule }, || {
+                    let why = if leaves { Departure::Left } else { Departure::Replaced };
+                    let client = before.client(member).unwrap_or(client);
+                    What::MemberLeft {
+                        broker,
+                        group,
+                        client,
+                        why,
+                    }
                 }),
                 Change::Epoch(Some((epoch, _))) => cx.say(Rule::GroupEpoch, || What::GroupEpochRaised {
                     broker,
@@ -124,7 +137,9 @@ impl Shard {
                         });
                     }
                 }
-                Change::Current(_, Some(place)) => cx.say(Rule::GroupReconcile, || What::MemberMoved {
+                // On its way back, before it is led on.
+                Change::Current(_, Some(place)) if place.epoch == 0 => {}
+                Change::Current(_, Some(place)) => cx.say(leads(place), || What::MemberMoved {
                     broker,
                     group,
                     client,
@@ -153,6 +168,14 @@ impl Shard {
         if let Some(group) = self.consumer_mut(id) {
             group.read(change, cx.now, cx.settings.broker(broker(cx)));
         }
+    }
+}
+
+/// The rule by which a member is led to a place.
+fn leads(place: &Place) -> Rule {
+    match place.epoch {
+        AWAY => Rule::GroupStatic,
+        _ => Rule::GroupReconcile,
     }
 }
 

@@ -174,6 +174,11 @@ impl Shard {
         out: &mut Out,
         cx: &mut Cx<'_>,
     ) {
+        let request = if cx.holds(Rule::GroupStatic) {
+            request
+        } else {
+            request.unnamed()
+        };
         match request {
             GroupRequest::Join(join) => {
                 if let Err(error) = self.may_join(&join, cx) {
@@ -339,6 +344,11 @@ impl Shard {
                 Then::Beaten { client, id, beaten, .. } => {
                     out.reply(client, id, GroupResponse::ConsumerBeat(Ok(beaten)));
                 }
+                Then::Replaced { group, member, .. } => {
+                    if let Some(classic) = self.classic_mut(group) {
+                        classic.replaced(&member, out);
+                    }
+                }
                 Then::Assign {
                     group,
                     generation,
@@ -403,6 +413,11 @@ impl Shard {
                     group.put_off(&member, cx.now + REMOVAL_BACKOFF);
                 }
             }
+            Then::Replaced { group, member, before } => {
+                if let Some(classic) = self.classic_mut(group) {
+                    classic.not_replaced(&member, *before, error, out);
+                }
+            }
             Then::Assign { group, generation, .. } => {
                 if let Some(classic) = self.classic_mut(group) {
                     classic.not_assigned(generation, error, out, cx);
@@ -418,7 +433,9 @@ impl Shard {
             match write.then {
                 Then::Answer(client, id) => out.reply(client, id, GroupResponse::Commit(Some(error))),
                 Then::Beaten { client, id, .. } => out.reply(client, id, GroupResponse::ConsumerBeat(Err(error))),
-                Then::Nothing | Then::Remove(..) | Then::Assign { .. } => {}
+                // The group answers them itself.
+                Then::Replaced { .. } | Then::Assign { .. } => {}
+                Then::Nothing | Then::Remove(..) => {}
             }
         }
         for group in self.groups.values_mut() {
@@ -582,7 +599,11 @@ impl Shard {
             .offsets_retention_check_interval_ms
             .max(1) as Micros
             * 1_000;
-        let oldest = self.groups.values().filter_map(|group| group.forgotten_from(retention)).min()?;
+        let oldest = self
+            .groups
+            .values()
+            .filter_map(|group| group.forgotten_from(retention))
+            .min()?;
         let expires = virtual_time(oldest, cx.settings).max(self.loaded + every);
         let ticks = (expires - self.loaded).div_ceil(every);
         let due = self.loaded + ticks * every;
@@ -656,6 +677,12 @@ impl Fingerprint for Shard {
                     encoder.u8(4);
                     encoder.u16(group.0);
                     encoder.str(member);
+                }
+                Then::Replaced { group, member, before } => {
+                    encoder.u8(5);
+                    encoder.u16(group.0);
+                    encoder.str(member);
+                    encoder.str(&before.0);
                 }
             }
         }
