@@ -257,13 +257,13 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     let marks = session.marks();
     let spoken: Rc<str> = format!("Step {step} of {}, {now}. {caption}", session.steps()).into();
     let quiet = page.playing && period < 1_000;
-    let partition = session.partition();
     let refused = page.refused.as_ref();
     let refused = refused.map(|(name, why)| (AttrValue::from(*name), AttrValue::from(why.to_string())));
     // Where there is little room, the cluster comes before what can be set.
     let settled = html! { <Settled knobs={Rc::new(knobs::knobs(&look, session.begun()))} {refused} can_produce={session.can_produce()} act={act.clone()}/> };
     let beyond = later::get().map(|here| &here.views);
     let under = Rc::new(beyond.map_or_else(Vec::new, |views| (views.under_rows)(session)));
+    let overview = beyond.map_or_else(Html::default, |views| (views.overview)(session, act));
     let inspected = page
         .selected
         .zip(beyond)
@@ -284,7 +284,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                 <main class="mid" id="main" tabindex="-1">
                     { notice(page, act) }
                     <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p><Words text={caption.clone()}/></p></div>
-                    <Scene stage={stage.clone()} {under} partitions={Rc::new(wire::partitions(&look))} partition={(partition.topic.0, partition.partition)} {detail} zoom={page.zoom} {motion} {frame} step={page.version as usize} {track}/>
+                    <Scene stage={stage.clone()} {under} {overview} {detail} zoom={page.zoom} {motion} {frame} step={page.version as usize} {track}/>
                 </main>
                 <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}>{ inspected }</InspectorPane>
                 if behind { <aside class="left after" aria-label="Playground">{ left(page, session, reading, act) }</aside> }

@@ -29,12 +29,24 @@ pub fn drawer(known: &Known, heartbeats: bool, act: &Callback<Act>) -> Html {
                 <thead><tr>{ for ["Broker", "Taken for", "Broker epoch", "Last heard", "Session", "In truth"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
                 <tbody>{ for known.brokers.iter().map(broker) }</tbody>
             </table>
-            <table class="plain">
-                <caption>{ "Partitions, as decided" }</caption>
-                <thead><tr>{ for ["Partition", "Leader", "Leader epoch", "Partition epoch", "In sync", "Eligible"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
-                <tbody>{ for known.partitions.iter().map(|line| partition(line, act)) }</tbody>
-            </table>
+            { partitions("Partitions, as decided", &known.partitions, act) }
+            if let Some(own) = &known.own {
+                <details class="fold">
+                    <summary>{ icon("right") }{ own.line.to_string() }</summary>
+                    { partitions("Partitions of the cluster's own topic, as decided", &own.all, act) }
+                </details>
+            }
         </div>
+    }
+}
+
+fn partitions(caption: &'static str, lines: &[PartitionLine], act: &Callback<Act>) -> Html {
+    html! {
+        <table class="plain">
+            <caption>{ caption }</caption>
+            <thead><tr>{ for ["Partition", "Leader", "Leader epoch", "Partition epoch", "In sync", "Eligible"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
+            <tbody>{ for lines.iter().map(|line| partition(line, act)) }</tbody>
+        </table>
     }
 }
 

@@ -15,7 +15,7 @@ use crate::ui::page::Page;
 use crate::ui::session::Session;
 use crate::ui::view::metrics::{self, MetricRow, MetricTable};
 use crate::ui::view::panels::{Change, Chip, EventLine, LedgerTable, Tone};
-use crate::ui::view::stage::{BrokerRow, Health, Role, Stage};
+use crate::ui::view::stage::{BrokerRow, Health, Stage};
 use crate::ui::view::{clients as reading, controller as known, files, names, told};
 
 /// Steps whose events are listed.
@@ -308,13 +308,6 @@ fn ClusterTable(props: &TableProps) -> Html {
 }
 
 fn table_row(row: &BrokerRow) -> Html {
-    let role = match row.role {
-        Role::Leader => "leader",
-        Role::FormerLeader => "zombie",
-        Role::InSync => "in sync",
-        Role::OutOfSync => "out of sync",
-        Role::NoReplica => "no replica",
-    };
     let state = match row.health {
         Health::Up => "up",
         other => other.word().unwrap_or("up"),
@@ -322,7 +315,7 @@ fn table_row(row: &BrokerRow) -> Html {
     let dash = |value: Option<i64>| value.map_or("–".to_string(), |value| value.to_string());
     html! {
         <tr key={row.id}>
-            <th scope="row">{ row.id }</th><td>{ state }</td><td>{ role }</td><td>{ dash(row.epoch.map(i64::from)) }</td>
+            <th scope="row">{ row.id }</th><td>{ state }</td><td>{ row.role.word() }</td><td>{ dash(row.epoch.map(i64::from)) }</td>
             <td>{ row.log_start }</td><td>{ row.flushed }</td><td>{ row.log_end.at }</td><td>{ dash(row.high_watermark.map(|mark| mark.at)) }</td><td>{ row.note.to_string() }</td>
         </tr>
     }

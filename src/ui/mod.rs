@@ -50,6 +50,8 @@ mod lessons;
 #[cfg(target_arch = "wasm32")]
 mod links;
 #[cfg(target_arch = "wasm32")]
+mod overview;
+#[cfg(target_arch = "wasm32")]
 mod panel;
 #[cfg(target_arch = "wasm32")]
 mod pop;

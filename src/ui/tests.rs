@@ -13,7 +13,8 @@ use crate::ui::view::panels::{Fault, Tone};
 use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, caption};
 use crate::ui::view::{
-    beliefs, clients, controller, faults, inspect, knobs, lanes, ledger, links, metrics, rows, told_and_true, wire,
+    beliefs, clients, controller, faults, inspect, knobs, lanes, ledger, links, metrics, overview, rows, told_and_true,
+    wire,
 };
 
 fn run(page: &Page) -> &Session {
@@ -1105,4 +1106,61 @@ fn a_broker_that_is_down_is_not_said_to_have_files_that_were_wiped() {
         all[0].note.to_string()
     });
     assert_eq!(notes, ["process gone, files intact", "process gone, its disk is empty"]);
+}
+
+/// Each row of the overview, and the line that stands for the cluster's own topic.
+fn overviewed(text: &str) -> Vec<String> {
+    let session = Session::resumed(text, 9_999).expect("it plays");
+    let Some(all) = overview::overview(&session.look()) else {
+        return Vec::new();
+    };
+    let line = |line: &overview::Line| {
+        let parts: Vec<String> = line.parts.iter().map(|part| part.words()).collect();
+        let offline = if line.is_offline { " (no leader)" } else { "" };
+        format!("{}{offline}: {}", line.name, parts.join(" | "))
+    };
+    let mut lines: Vec<String> = all.lines.iter().map(line).collect();
+    lines.extend(all.own.iter().map(|own| format!("{} [{}]", own.line, own.all.len())));
+    lines
+}
+
+#[test]
+fn every_partition_is_seen_by_brokers_in_the_same_order() {
+    let three = "brokers 4\ntopic a partitions=3 assign=1,2,3/2,3,1/3,1,4\nproducer p linger.ms=0\n";
+    assert_eq!(
+        overviewed(&format!(
+            "{three}send p a-0\nrun until acked\nrun until quiet\nkill 3\nsend p a-1 count=2\nrun for 1s\n"
+        )),
+        [
+            "a-0: leader | in sync | in sync, down | no replica",
+            "a-1: in sync | leader | in sync, down, 2 records behind | no replica",
+            "a-2: in sync | no replica | leader, down | in sync",
+        ]
+    );
+    assert_eq!(
+        overviewed(&format!("{three}kill 1,3\nrun for 20s\nkill 2,4\nrun for 20s\n")),
+        [
+            "a-0 (no leader): out of sync, down | out of sync, down | out of sync, down | no replica",
+            "a-1 (no leader): out of sync, down | out of sync, down | out of sync, down | no replica",
+            "a-2 (no leader): out of sync, down | no replica | out of sync, down | out of sync, down",
+        ]
+    );
+    assert_eq!(overviewed("brokers 3\ntopic a replicas=3\n"), Vec::<String>::new());
+}
+
+#[test]
+fn the_clusters_own_topic_is_one_line_until_it_is_opened() {
+    let grouped = "brokers 3\ntopic a replicas=3\nconsumer c group=g topics=a\nrun for 10s\n";
+    let whole = "__consumer_offsets: 50 partitions, each has a leader, every replica is in sync [50]";
+    assert_eq!(overviewed(grouped), ["a-0: leader | in sync | in sync", whole]);
+    let gone = "__consumer_offsets: 50 partitions, each has a leader, 50 lack a replica in sync [50]";
+    let killed = overviewed(&format!("{grouped}kill 3\nrun for 20s\n"));
+    assert_eq!(killed, ["a-0: leader | in sync | out of sync, down", gone]);
+    let session = Session::resumed(grouped, 9_999).expect("it plays");
+    let known = controller::known(&session.look());
+    let own = known.own.expect("there is a group");
+    assert_eq!(
+        (known.partitions.len(), &*own.line, own.all.len()),
+        (1, &whole[..whole.len() - 5], 50)
+    );
 }

@@ -18,6 +18,7 @@ use crate::ui::faults::FaultMenu;
 use crate::ui::inspector;
 use crate::ui::lessons::{self, Lessons};
 use crate::ui::links;
+use crate::ui::overview::OverviewTable;
 use crate::ui::page::{Menu, Page};
 use crate::ui::panel;
 use crate::ui::playground::{self, Playground};
@@ -26,7 +27,9 @@ use crate::ui::session::Session;
 use crate::ui::stores::{self, StoreSession};
 use crate::ui::told;
 use crate::ui::view::stage::{Flight, Row, Stage};
-use crate::ui::view::{beliefs as believed, controller as known, faults, links as paths, told_and_true};
+use crate::ui::view::{
+    beliefs as believed, controller as known, faults, links as paths, overview as every, told_and_true,
+};
 
 /// One function for each thing.
 pub struct Views {
@@ -48,6 +51,8 @@ pub struct Views {
     pub drawer: fn(Drawer, &Page, &Session, &Rc<Stage>, &Callback<Act>) -> Html,
     /// The latest heartbeat of each broker, as if it were on its way.
     pub heartbeats: fn(&Session) -> Vec<Flight>,
+    /// All partitions at once; nothing where there is only one.
+    pub overview: fn(&Session, &Callback<Act>) -> Html,
     /// What stands under rows of the scene besides what the landing shows there.
     pub under_rows: fn(&Session) -> Vec<(Row, Html)>,
     /// What the inspector shows of a thing besides what the landing shows of it.
@@ -75,6 +80,7 @@ pub const ALL: Views = Views {
     playground: playground::view::pane,
     drawer: drawers::content,
     heartbeats: |session| known::heartbeats(&session.look()),
+    overview,
     under_rows,
     inspected: |session, subject| match subject {
         Subject::Broker(id) => believed::zombie(&session.look(), BrokerId(id))
@@ -88,6 +94,15 @@ pub const ALL: Views = Views {
     faults: fault_menu,
     dialog: dialogs::dialog,
 };
+
+fn overview(session: &Session, act: &Callback<Act>) -> Html {
+    let partition = session.partition();
+    let selected = (partition.topic.0, partition.partition);
+    let all = every::overview(&session.look()).map(Rc::new);
+    all.map_or_else(Html::default, |overview| {
+        html! { <OverviewTable {overview} {selected} act={act.clone()}/> }
+    })
+}
 
 /// Where somebody is mistaken: zombies, and the controller.
 fn under_rows(session: &Session) -> Vec<(Row, Html)> {

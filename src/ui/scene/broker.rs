@@ -100,17 +100,8 @@ fn spoken(row: &BrokerRow) -> String {
     format!("{standing}. Segments: {}", segments.join("; "))
 }
 
-/// A leader in its own eyes alone.
-const ZOMBIE: &str = "zombie";
-
 fn badge_word(row: &BrokerRow) -> &'static str {
-    row.health.word().unwrap_or(match row.role {
-        Role::Leader => "leader",
-        Role::FormerLeader => ZOMBIE,
-        Role::InSync => "in sync",
-        Role::OutOfSync => "out of sync",
-        Role::NoReplica => "no replica",
-    })
+    row.health.word().unwrap_or(row.role.word())
 }
 
 fn badge(row: &BrokerRow) -> Html {
@@ -128,7 +119,7 @@ fn badge(row: &BrokerRow) -> Html {
                 if kind == "leader" || kind == "former" { { icon("crown") } }
                 { word }
             </span>
-            if row.role == Role::FormerLeader && row.health != Health::Up { <span class="badge former">{ icon("crown") }{ ZOMBIE }</span> }
+            if row.role == Role::FormerLeader && row.health != Health::Up { <span class="badge former">{ icon("crown") }{ row.role.word() }</span> }
         </>
     }
 }

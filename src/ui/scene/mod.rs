@@ -14,7 +14,7 @@ use yew::prelude::*;
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Subject, Zoom};
 use crate::ui::icons::icon;
-use crate::ui::view::stage::{Flight, Leg, Link, PartitionCard, Path, Row, Stage, Window};
+use crate::ui::view::stage::{Flight, Leg, Link, Path, Row, Stage, Window};
 use broker::{Broker, Size};
 use clients::{Consumer, Controller, Producer};
 use flight::Flying;
@@ -110,12 +110,10 @@ impl Spot {
 pub struct SceneProps {
     /// What to draw.
     pub stage: Rc<Stage>,
-    /// All partitions, for the picker.
-    pub partitions: Rc<Vec<PartitionCard>>,
+    /// All partitions at once, where there are several.
+    pub overview: Html,
     /// What stands under some of the rows.
     pub under: Rc<Vec<(Row, Html)>>,
-    /// Which one is shown.
-    pub partition: (u16, u32),
     /// The only broker that is shown whole, where there is room for one.
     pub detail: Option<u16>,
     /// How wide the columns are.
@@ -151,10 +149,11 @@ pub fn Scene(props: &SceneProps) -> Html {
     html! {
         <section class={classes!("scene", props.zoom.class(), moving.then_some("moving"))} aria-label={format!("Cluster, partition {}", stage.partition)} data-testid="scene">
             <div class="scene-head">
-                <Picker partitions={props.partitions.clone()} selected={props.partition} act={act.clone()}/>
+                <h2>{ stage.partition.to_string() }</h2>
                 <span class="grow"></span>
                 <Paging window={frame.window} act={act.clone()}/>
                 <ZoomButtons zoom={props.zoom} act={act.clone()}/>
+                { props.overview.clone() }
             </div>
             <>{ for stage.producers.iter().map(|lane| html! { <Producer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }</>
             <Axis frame={frame.clone()} track={props.track.clone()} line={place.axis}/>
@@ -294,70 +293,6 @@ fn Paging(props: &PagingProps) -> Html {
                 <button class="btn small quiet square" onclick={go(None)} aria-label="Follow the log's end" title="Follow the log's end">{ icon("end") }</button>
             }
         </span>
-    }
-}
-
-#[derive(Properties, PartialEq)]
-struct PickerProps {
-    partitions: Rc<Vec<PartitionCard>>,
-    selected: (u16, u32),
-    act: Callback<Act>,
-}
-
-/// All partitions side by side, small; the one that is pressed is shown.
-#[component]
-fn Picker(props: &PickerProps) -> Html {
-    if let [only] = props.partitions.as_slice() {
-        return html! { <h2>{ only.name.to_string() }</h2> };
-    }
-    html! {
-        <div class="parts" role="group" aria-label="Partitions">
-            { for props.partitions.iter().map(|card| {
-                let (topic, number) = card.id;
-                let pressed = props.selected == card.id;
-                let leader = card.leader.map_or_else(|| "no leader".to_string(), |id| format!("leader {id}"));
-                html! {
-                    <button key={format!("{topic}-{number}")} class="part" aria-pressed={pressed.to_string()} onclick={props.act.reform(move |_| Act::Partition(topic, number))}>
-                        <b>{ card.name.to_string() }</b><small>{ leader }</small>
-                        { bars(card) }
-                    </button>
-                }
-            }) }
-        </div>
-    }
-}
-
-/// A partition's replicas as three thin bars on one scale.
-fn bars(card: &PartitionCard) -> Html {
-    let least = card.replicas.iter().map(|bar| bar.start).min().unwrap_or(0);
-    let most = card
-        .replicas
-        .iter()
-        .map(|bar| bar.end)
-        .max()
-        .unwrap_or(0)
-        .max(least + 8);
-    // In hundredths of the picture's unit, so that whole numbers do.
-    let x = |offset: i64| 100 + 11_800 * (offset - least) / (most - least);
-    let height = 2_000 / card.replicas.len().max(1);
-    html! {
-        <svg viewBox="0 0 12000 2000" aria-hidden="true">
-            { for card.replicas.iter().enumerate().map(|(at, bar)| {
-                let y = at * height + 75;
-                let tall = height.saturating_sub(200).max(100).to_string();
-                let class = (!bar.up || !bar.in_sync).then_some("b-off");
-                let flushed = bar.flushed.clamp(bar.start, bar.end);
-                html! {
-                    <g {class}>
-                        <rect class="b-disk" x={x(bar.start).to_string()} y={y.to_string()} width={(x(flushed) - x(bar.start)).to_string()} height={tall.clone()}/>
-                        <rect class="b-cache" x={x(flushed).to_string()} y={y.to_string()} width={(x(bar.end) - x(flushed)).to_string()} height={tall}/>
-                    </g>
-                }
-            }) }
-            if let Some(mark) = card.high_watermark {
-                <path class="b-hw" d={format!("M{} 0v2000", x(mark))}/>
-            }
-        </svg>
     }
 }
 

@@ -10,6 +10,7 @@ use crate::cluster::settings::Micros;
 use crate::cluster::{BrokerId, Node, TopicPartition};
 use crate::ui::view::look::{Ending, Look};
 use crate::ui::view::names::{brokers, time};
+use crate::ui::view::overview::{Folded, of_people};
 use crate::ui::view::panels::{Chip, Tone};
 use crate::ui::view::rows::health;
 use crate::ui::view::stage::{Cargo, Flight, Health, Leg, Row};
@@ -61,8 +62,10 @@ pub struct Known {
     pub is_up: bool,
     /// Every broker.
     pub brokers: Vec<BrokerLine>,
-    /// Every partition.
+    /// The partitions of people's topics.
     pub partitions: Vec<PartitionLine>,
+    /// Those of the cluster's own.
+    pub own: Option<Folded<PartitionLine>>,
 }
 
 /// All that the controller knows, beside what is.
@@ -78,12 +81,11 @@ pub fn known(look: &Look<'_>) -> Known {
         headline: headline.into(),
         is_up: node.is_up(),
         brokers: look.world.broker_ids().map(|id| broker(look, id)).collect(),
-        partitions: look
-            .world
-            .partitions()
+        partitions: of_people(look)
             .into_iter()
             .filter_map(|at| partition(look, at))
             .collect(),
+        own: Folded::of(look, |at| partition(look, at)),
     }
 }
 

@@ -19,6 +19,7 @@ pub mod links;
 pub mod look;
 pub mod metrics;
 pub mod names;
+pub mod overview;
 pub mod panels;
 pub mod rows;
 pub mod stage;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::cluster::event::{BrokerState, What};
-use crate::cluster::{BrokerId, Node, Tag};
+use crate::cluster::{BrokerId, Node, Tag, TopicPartition};
 use crate::ledger::How;
 use crate::ledger::present::Fate;
 use crate::log::Log;
@@ -84,14 +84,16 @@ pub fn health(look: &Look<'_>, id: BrokerId) -> Health {
 
 /// What a broker is to the partition in view.
 pub fn role(look: &Look<'_>, id: BrokerId) -> Role {
+    role_in(look, look.partition, id)
+}
+
+/// What a broker is to a partition.
+pub fn role_in(look: &Look<'_>, at: TopicPartition, id: BrokerId) -> Role {
     let image = look.world.image();
-    let Some(state) = image
-        .partition(look.partition)
-        .filter(|state| state.replicas.contains(&id))
-    else {
+    let Some(state) = image.partition(at).filter(|state| state.replicas.contains(&id)) else {
         return Role::NoReplica;
     };
-    let replica = look.world.broker(id).and_then(|broker| broker.replica(look.partition));
+    let replica = look.world.broker(id).and_then(|broker| broker.replica(at));
     let believes = replica.and_then(|replica| replica.leads_in()).is_some();
     match (state.leader == Some(id), believes, state.isr.contains(&id)) {
         (true, ..) => Role::Leader,

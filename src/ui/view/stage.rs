@@ -160,6 +160,19 @@ pub enum Role {
     NoReplica,
 }
 
+impl Role {
+    /// The word on the badge.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Role::Leader => "leader",
+            Role::FormerLeader => "zombie",
+            Role::InSync => "in sync",
+            Role::OutOfSync => "out of sync",
+            Role::NoReplica => "no replica",
+        }
+    }
+}
+
 /// How a broker's process and host are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
@@ -432,38 +445,6 @@ pub struct Stage {
     pub links: Vec<Link>,
     /// Messages on the wire between rows of this stage.
     pub flights: Vec<Flight>,
-}
-
-/// One partition in the small view of all of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartitionCard {
-    /// Its name.
-    pub name: Rc<str>,
-    /// Topic id and partition number.
-    pub id: (u16, u32),
-    /// Its leader.
-    pub leader: Option<u16>,
-    /// Each replica: broker, whether it is in sync, log start, flushed below, log end.
-    pub replicas: Vec<ReplicaBar>,
-    /// The leader's high watermark.
-    pub high_watermark: Option<i64>,
-}
-
-/// One replica in the small view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReplicaBar {
-    /// The broker.
-    pub broker: u16,
-    /// Whether the controller counts it as in sync.
-    pub in_sync: bool,
-    /// Whether its broker runs.
-    pub up: bool,
-    /// Log start offset.
-    pub start: i64,
-    /// Everything below is on disk.
-    pub flushed: i64,
-    /// Log end offset.
-    pub end: i64,
 }
 
 #[cfg(test)]

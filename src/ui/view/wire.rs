@@ -1,15 +1,14 @@
-//! Messages between the rows of the stage, and the small view of all partitions.
+//! Messages between the rows of the stage.
 
 use std::rc::Rc;
 
 use crate::cluster::event::{Cause, What};
 use crate::cluster::message::{Message, MessageKind};
 use crate::cluster::network::InFlight;
-use crate::cluster::{BrokerId, Node, TopicPartition};
-use crate::log::Log;
+use crate::cluster::{BrokerId, Node};
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{brokers, offsets};
-use crate::ui::view::stage::{Cargo, Flight, Leg, Link, PartitionCard, Path, ReplicaBar, Row};
+use crate::ui::view::stage::{Cargo, Flight, Leg, Link, Path, Row};
 
 /// More messages than this are not drawn.
 const MOST_FLIGHTS: usize = 12;
@@ -274,36 +273,5 @@ fn short(kind: MessageKind) -> &'static str {
         MessageKind::OffsetFetchResponse => "go on at",
         MessageKind::Closed => "closed",
         other => other.name(),
-    }
-}
-
-/// Every partition, small.
-pub fn partitions(look: &Look<'_>) -> Vec<PartitionCard> {
-    look.world.partitions().into_iter().map(|at| card(look, at)).collect()
-}
-
-fn card(look: &Look<'_>, at: TopicPartition) -> PartitionCard {
-    let image = look.world.image();
-    let state = image.partition(at);
-    let leader = state.and_then(|state| state.leader);
-    let bar = |id: &BrokerId| {
-        let broker = look.world.broker(*id)?;
-        let replica = broker.replica(at);
-        let log: Option<&Log> = replica.map(|replica| replica.log());
-        Some(ReplicaBar {
-            broker: id.0,
-            in_sync: state.is_some_and(|state| state.isr.contains(id)),
-            up: broker.is_running(),
-            start: log.map_or(0, Log::log_start_offset),
-            flushed: replica.map_or(0, |replica| replica.flushed()),
-            end: log.map_or(0, Log::log_end_offset),
-        })
-    };
-    PartitionCard {
-        name: look.names.partition(at).into(),
-        id: (at.topic.0, at.partition),
-        leader: leader.map(|id| id.0),
-        replicas: state.map_or_else(Vec::new, |state| state.replicas.iter().filter_map(bar).collect()),
-        high_watermark: leader.and_then(|id| look.world.broker(id)?.replica(at)?.high_watermark()),
     }
 }
