@@ -9,6 +9,8 @@ mod wire;
 mod dice;
 
 use std::fs;
+use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -23,24 +25,67 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is set by `cargo xtask ask`"))
 }
 
-/// Has Kafka perform what a file says and write down what it did. It may come to its own end over that.
-fn ask(class_path: &str, asked: &Path, answer: &Path, scratch: &Path) -> bool {
-    let status = Command::new("java")
-        .args([
-            "-Xss2m",
-            "-Xmx1g",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            class_path,
-        ])
-        .arg(format!("-Doracle.tmp={}", scratch.display()))
-        .args(["oracle.Main", "record"])
-        .args([asked, answer])
-        .stderr(Stdio::null())
-        .status()
+/// A Java that finds Kafka.
+fn java(class_path: &str) -> Command {
+    let mut java = Command::new("java");
+    java.args(["-Xss2m", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
+        .args(["-cp", class_path])
+        .stderr(Stdio::null());
+    java
+}
+
+/// Has Kafka perform what files say (`NAME.ops`) and write down what it did (`NAME.jsonl`). It may come to its own end over
+/// one of them, and then there is no answer.
+fn ask(class_path: &str, names: &[PathBuf], scratch: &Path) {
+    let mut asked = java(class_path)
+        .arg("oracle.RecordAll")
+        .arg(scratch)
+        .stdin(Stdio::piped())
+        .spawn()
         .expect("java runs");
-    status.success() && answer.is_file()
+    let lines: String = names.iter().map(|name| format!("{}\n", name.display())).collect();
+    let mut input = asked.stdin.take().expect("the input is a pipe");
+    input.write_all(lines.as_bytes()).expect("java reads names");
+    drop(input);
+    assert!(asked.wait().expect("java ends").success());
+}
+
+/// Has the programs make recordings of their own kinds. Names them.
+fn ask_of_kinds(class_path: &str, kinds: &str, seeds: Range<u64>, folder: &Path) -> Vec<PathBuf> {
+    let status = java(class_path)
+        .arg(format!("-Doracle.tmp={}", folder.join("scratch").display()))
+        .args(["oracle.Main", "generate"])
+        .arg(folder)
+        .args([kinds.to_owned(), seeds.start.to_string(), (seeds.end - 1).to_string()])
+        .status();
+    assert!(
+        status.expect("java runs").success(),
+        "the programs know other kinds than {kinds}"
+    );
+    let made = fs::read_dir(folder).expect("the folder is there");
+    let mut names: Vec<PathBuf> = made.map(|entry| entry.expect("an entry").path()).collect();
+    names.retain(|name| name.extension().is_some_and(|extension| extension == "jsonl"));
+    names.iter_mut().for_each(|name| _ = name.set_extension(""));
+    names.sort();
+    names
+}
+
+/// Makes operations up, and has Kafka perform them.
+fn ask_at_random(class_path: &str, seeds: Range<u64>, folder: &Path) -> Vec<PathBuf> {
+    let names: Vec<PathBuf> = seeds
+        .clone()
+        .map(|seed| folder.join(format!("random-{seed}")))
+        .collect();
+    for (seed, name) in seeds.zip(&names) {
+        let text = Generator::new(seed).and_then(|generator| generator.write(OPERATIONS));
+        let text = text.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        fs::write(name.with_extension("ops"), text).expect("the folder is there");
+    }
+    ask(class_path, &names, &folder.join("scratch"));
+    for name in &names {
+        fs::remove_file(name.with_extension("ops")).expect("it was written");
+    }
+    names
 }
 
 #[derive(Default)]
@@ -84,16 +129,18 @@ fn a_real_log_does_what_ours_does() {
     let folder = PathBuf::from(variable("HIGHWATER_ASKED"));
     let number = |name: &str| variable(name).parse::<u64>().expect("a number");
     let (first, recordings) = (number("HIGHWATER_SEED"), number("HIGHWATER_RECORDINGS"));
+    // What an earlier run has kept is not this one's.
+    _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
+    let seeds = first..first + recordings;
+    let names = match std::env::var("HIGHWATER_KINDS") {
+        Ok(kinds) => ask_of_kinds(&class_path, &kinds, seeds, &folder),
+        Err(_) => ask_at_random(&class_path, seeds, &folder),
+    };
     let mut counts = Counts::default();
-    for seed in first..first + recordings {
-        let asked = folder.join(format!("random-{seed}.ops"));
-        let answer = folder.join(format!("random-{seed}.jsonl"));
-        let text = Generator::new(seed).and_then(|generator| generator.write(OPERATIONS));
-        fs::write(&asked, text.unwrap_or_else(|error| panic!("seed {seed}: {error}"))).unwrap();
-        let answered = ask(&class_path, &asked, &answer, &folder.join("scratch"));
-        fs::remove_file(&asked).unwrap();
-        if !answered {
+    for name in names {
+        let answer = name.with_extension("jsonl");
+        if !answer.is_file() {
             counts.broken += 1;
         } else if !compare(&answer, &mut counts) {
             fs::remove_file(&answer).unwrap();

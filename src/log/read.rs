@@ -258,15 +258,16 @@ impl State {
         self.aborted_from(segment.base_offset(), from, upper_bound)
     }
 
-    /// The aborted transactions that overlap a range of offsets (`collectAbortedTransactions`).
+    /// The aborted transactions that begin below an offset, as the cleaner asks for them (`collectAbortedTransactions`): from
+    /// the index of the segment that holds an offset on, those that ended before the log start left out.
     pub(crate) fn collect_aborted(&self, from: i64, upper_bound: i64) -> Vec<AbortedTxn> {
         match self.floor_segment(from) {
-            Some(segment) => self.aborted_from(segment.base_offset(), from, upper_bound),
+            Some(segment) => self.aborted_from(segment.base_offset(), self.log_start_offset, upper_bound),
             None => Vec::new(),
         }
     }
 
-    /// As [`collect_aborted`](Self::collect_aborted), from a segment on. Entries that end the search do so for good:
+    /// The aborted transactions that overlap a range of offsets, from a segment on. Entries that end the search do so for good:
     /// no later transaction can reach below the bound.
     fn aborted_from(&self, base: i64, from: i64, upper_bound: i64) -> Vec<AbortedTxn> {
         let mut found = Vec::new();

@@ -1,7 +1,8 @@
 //! `cargo xtask ask FOLDER`: random operations on a log, performed by a real Kafka and by ours.
 //!
-//! The folder holds the programs that drive Kafka's log classes and write recordings (`oracle.Main record IN OUT`); they are
-//! no part of the project. `tests/ask` makes up the operations and compares.
+//! The folder holds the programs that drive Kafka's log classes and write recordings (`oracle.Harness`, and `oracle.Main
+//! generate` for operations of its own choice); they are no part of the project. `tests/ask` makes up the operations and
+//! compares.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,7 +13,10 @@ use crate::kafka;
 use crate::workspace::{self, Workspace};
 
 /// Asks for so many recordings, of one seed after another. What differs is kept.
-pub fn run(oracle: &Path, recordings: u64, seed: u64) -> Result<ExitCode> {
+///
+/// `kinds` names kinds of recording that the programs themselves can make, `all` or some with commas between; without it the
+/// operations are ours.
+pub fn run(oracle: &Path, recordings: u64, seed: u64, kinds: Option<&String>) -> Result<ExitCode> {
     let workspace = Workspace::find()?;
     if !oracle.join("pom.xml").is_file() {
         bail!(
@@ -20,7 +24,8 @@ pub fn run(oracle: &Path, recordings: u64, seed: u64) -> Result<ExitCode> {
             oracle.display()
         );
     }
-    let class_path = match kafka::programs(&workspace, oracle, "ask")? {
+    let ours = workspace.root.join("tests/ask/oracle");
+    let class_path = match kafka::programs(&workspace, oracle, &[&oracle.join("src"), &ours], "ask")? {
         Ok(class_path) => class_path,
         Err(missing) => bail!("Kafka cannot be asked: {missing}"),
     };
@@ -40,7 +45,8 @@ pub fn run(oracle: &Path, recordings: u64, seed: u64) -> Result<ExitCode> {
         .env("HIGHWATER_ORACLE", class_path)
         .env("HIGHWATER_ASKED", &kept)
         .env("HIGHWATER_RECORDINGS", recordings.to_string())
-        .env("HIGHWATER_SEED", seed.to_string());
+        .env("HIGHWATER_SEED", seed.to_string())
+        .envs(kinds.map(|kinds| ("HIGHWATER_KINDS", kinds)));
     workspace::run(&mut command)?;
     Ok(ExitCode::SUCCESS)
 }

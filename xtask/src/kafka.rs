@@ -17,12 +17,18 @@ const JAVA: u32 = 17;
 
 /// The class path of the programs, compiled. The inner error says what is missing on this machine.
 pub fn class_path(workspace: &Workspace) -> Result<Result<OsString, String>> {
-    programs(workspace, &workspace.root.join("tests/kafka"), "kafka")
+    let folder = workspace.root.join("tests/kafka");
+    programs(workspace, &folder, &[&folder.join("src")], "kafka")
 }
 
-/// The class path of the programs below a folder with a `pom.xml` and `src`, compiled under a name of their own. The inner
-/// error says what is missing on this machine.
-pub fn programs(workspace: &Workspace, sources: &Path, name: &str) -> Result<Result<OsString, String>> {
+/// The class path of programs that need what a folder's `pom.xml` says, compiled under a name of their own. The inner error
+/// says what is missing on this machine.
+pub fn programs(
+    workspace: &Workspace,
+    needs: &Path,
+    sources: &[&Path],
+    name: &str,
+) -> Result<Result<OsString, String>> {
     for program in ["java", "javac", "mvn"] {
         if tools::on_path(program).is_none() {
             return Ok(Err(format!("there is no {program} (it needs Java {JAVA} and Maven)")));
@@ -34,13 +40,15 @@ pub fn programs(workspace: &Workspace, sources: &Path, name: &str) -> Result<Res
     }
     let folder = workspace.target.join(name);
     let (jars, classes) = (folder.join("jars"), folder.join("classes"));
-    if let Err(error) = bring_jars(&sources.join("pom.xml"), &jars) {
+    if let Err(error) = bring_jars(&needs.join("pom.xml"), &jars) {
         return Ok(Err(format!("Maven does not bring the jars ({error:#})")));
     }
     let jars = jars.join("*");
     fs::create_dir_all(&classes)?;
     let mut files = Vec::new();
-    java_files(&sources.join("src"), &mut files)?;
+    for folder in sources {
+        java_files(folder, &mut files)?;
+    }
     step("Compiling the programs that ask Kafka", || {
         let mut javac = Command::new("javac");
         javac

@@ -124,7 +124,10 @@ fn command() -> Command {
                         .value_parser(value_parser!(u64))
                         .default_value("1")
                         .help("What the first of them is made from"),
-                ),
+                )
+                .arg(Arg::new("kinds").long("kinds").value_name("NAMES").help(
+                    "Recordings of kinds that the programs make themselves: `all`, or names with commas between",
+                )),
         )
         .subcommand(
             Command::new("bench")
@@ -156,7 +159,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some(("ask", options)) => {
             let oracle: &std::path::PathBuf = options.get_one("oracle").expect("the folder is required");
             let number = |name: &str| *options.get_one::<u64>(name).expect("numbers have defaults");
-            ask::run(oracle, number("recordings"), number("seed"))
+            ask::run(oracle, number("recordings"), number("seed"), options.get_one("kinds"))
         }
         Some(("bench", _)) => bench::run(),
         _ => unreachable!("clap lets nothing else through"),
