@@ -150,7 +150,8 @@ impl Log {
     }
 
     /// Begins a new segment at the log end. Says its base offset. Refused with `UNKNOWN_SERVER_ERROR` when the active segment
-    /// begins at the log end and yet holds bytes: those of an append that failed for want of room in an index.
+    /// begins at the log end and yet holds bytes: those of an append that failed for want of room in an index; and when it
+    /// cannot be closed, because its time index refuses the closing entry.
     pub fn roll(&mut self, config: &LogConfig, now_ms: i64) -> Result<i64, Refusal> {
         self.state.roll(0, config, now_ms)
     }
@@ -327,7 +328,7 @@ impl State {
             let empty = self.replace_active(fresh);
             self.delete_segment_files(&[empty], config, now_ms);
         } else {
-            self.active_mut().become_inactive(now_ms);
+            self.active_mut().become_inactive(now_ms).map_err(segment_refusal)?;
             self.push_segment(fresh);
         }
         self.follow_log_end();

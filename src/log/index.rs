@@ -421,7 +421,7 @@ impl TimeIndex {
     }
 
     /// Notes a timestamp if it lies above the last one. `false` when Kafka would throw: the index is full, or
-    /// timestamp or offset lie below the last entry.
+    /// timestamp or offset lie below the last entry, or the offset lies below the segment.
     #[must_use]
     pub fn maybe_append(&mut self, timestamp: i64, offset: i64, when_full: WhenFull) -> bool {
         if when_full == WhenFull::Refuse && self.is_full() {
@@ -432,9 +432,14 @@ impl TimeIndex {
             return false;
         }
         if timestamp > last_timestamp {
+            // A segment that was cut can remember an offset of the one before it.
+            let relative = offset.wrapping_sub(self.base_offset);
+            let Some(relative_offset) = i32::try_from(relative).ok().filter(|relative| *relative >= 0) else {
+                return false;
+            };
             self.push(TimeEntry {
                 timestamp,
-                relative_offset: (offset - self.base_offset) as i32,
+                relative_offset,
             });
         }
         true

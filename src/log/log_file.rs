@@ -38,6 +38,9 @@ impl Item for Placed {
     }
 }
 
+/// Batches as they are read one after another.
+pub type Batches<'a> = Box<dyn Iterator<Item = Cow<'a, Placed>> + 'a>;
+
 /// The `.log` file of a segment.
 #[derive(Clone, Debug)]
 pub struct LogFile {
@@ -145,7 +148,7 @@ impl LogFile {
 
     /// The batches with a sound framing, read from a position on. An index entry that does not point at a batch makes
     /// Kafka read whatever lies there as a batch, and so it does here.
-    pub fn scan(&self, position: u32) -> Box<dyn Iterator<Item = Cow<'_, Placed>> + '_> {
+    pub fn scan(&self, position: u32) -> Batches<'_> {
         let index = self.batches.partition_point(|placed| placed.position < position);
         match self.batches.get(index) {
             Some(placed) if placed.position == position => Box::new(self.batches.iter_from(index).map(Cow::Borrowed)),

@@ -121,14 +121,16 @@ impl Log {
         Ok(self.state.resolved_high_watermark()?.offset)
     }
 
-    /// The first record at or after a time, `None` if there is none.
-    pub fn offset_for_timestamp(&self, timestamp: i64) -> Option<TimestampAndOffset> {
+    /// The first record at or after a time, `None` if there is none. Refused as
+    /// [`lookup_timestamp`](Self::lookup_timestamp) is.
+    pub fn offset_for_timestamp(&self, timestamp: i64) -> Result<Option<TimestampAndOffset>, Refusal> {
         self.lookup_timestamp(TimestampQuery::At(timestamp))
     }
 
-    /// A look-up by time (`fetchOffsetByTimestamp`).
-    pub fn lookup_timestamp(&self, query: TimestampQuery) -> Option<TimestampAndOffset> {
-        match query {
+    /// A look-up by time (`fetchOffsetByTimestamp`). Refused with `UNKNOWN_SERVER_ERROR` where a damaged offset index names a
+    /// position below 0.
+    pub fn lookup_timestamp(&self, query: TimestampQuery) -> Result<Option<TimestampAndOffset>, Refusal> {
+        Ok(match query {
             TimestampQuery::Latest => {
                 let leader_epoch = self.latest_epoch();
                 Some(TimestampAndOffset {
@@ -150,14 +152,15 @@ impl Log {
                     leader_epoch: first.map(|first| first.epoch),
                 })
             }
-            TimestampQuery::MaxTimestamp => self.state.max_timestamp_record(),
+            TimestampQuery::MaxTimestamp => self.state.max_timestamp_record()?,
             TimestampQuery::At(timestamp) => {
-                let segment = self
-                    .segments()
-                    .find(|segment| segment.largest_timestamp() >= timestamp)?;
-                segment.find_offset_by_timestamp(timestamp, self.log_start_offset())
+                let mut segments = self.segments();
+                match segments.find(|segment| segment.largest_timestamp() >= timestamp) {
+                    Some(segment) => segment.find_offset_by_timestamp(timestamp, self.log_start_offset())?,
+                    None => None,
+                }
             }
-        }
+        })
     }
 }
 
@@ -284,26 +287,27 @@ impl State {
         found
     }
 
-    fn max_timestamp_record(&self) -> Option<TimestampAndOffset> {
+    fn max_timestamp_record(&self) -> Result<Option<TimestampAndOffset>, Refusal> {
         let mut best: Option<&Segment> = None;
         for segment in self.segments() {
             if best.is_none_or(|best| segment.max_timestamp_so_far() > best.max_timestamp_so_far()) {
                 best = Some(segment);
             }
         }
-        let segment = best?;
+        let Some(segment) = best else { return Ok(None) };
         let (timestamp, offset) = segment.max_timestamp_and_offset();
-        let start = segment.translate_offset(offset)?.position;
-        let placed = segment
-            .log()
-            .scan(start)
-            .find(|placed| placed.batch.max_timestamp() == timestamp)?;
-        let record = placed.batch.records().find(|record| record.timestamp == timestamp)?;
-        Some(TimestampAndOffset {
-            timestamp,
-            offset: record.offset,
-            leader_epoch: known_epoch(placed.batch.leader_epoch()),
-        })
+        let mut batches = segment.scan_indexed(offset)?;
+        let found = batches
+            .find(|placed| placed.batch.max_timestamp() == timestamp)
+            .and_then(|placed| {
+                let record = placed.batch.records().find(|record| record.timestamp == timestamp)?;
+                Some(TimestampAndOffset {
+                    timestamp,
+                    offset: record.offset,
+                    leader_epoch: known_epoch(placed.batch.leader_epoch()),
+                })
+            });
+        Ok(found)
     }
 }
 

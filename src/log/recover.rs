@@ -32,7 +32,8 @@ impl Segment {
                     && self.note_time_entry(WhenFull::Refuse);
                 if !in_order {
                     // Offsets that do not rise: nothing of the segment is believed.
-                    let cut = self.truncate_to(self.base_offset(), now_ms);
+                    // Its indexes are empty by then and name no position.
+                    let cut = self.truncate_to(self.base_offset(), now_ms).unwrap_or_default();
                     return Some((cut, batches.iter().map(|placed| placed.batch.clone()).collect()));
                 }
                 last_entry = valid_bytes;
@@ -63,7 +64,7 @@ impl Segment {
             }
         }
         for part in &mut parts {
-            part.become_inactive(now_ms);
+            let _ = part.become_inactive(now_ms);
             part.flush();
             part.log.set_modified(self.log.modified_ms());
         }

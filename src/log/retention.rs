@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::config::LogConfig;
+use super::errors::Refusal;
 use super::fingerprint::Cached;
 use super::segment::Segment;
 use super::state::{Log, State};
@@ -35,14 +36,15 @@ pub struct DeletedSegment {
 
 impl Log {
     /// One pass of retention. Says which segments went, oldest first; the log start has moved to the first that is
-    /// left.
-    pub fn delete_old_segments(&mut self, config: &LogConfig, now_ms: i64) -> Vec<DeletedSegment> {
+    /// left. Refused where everything must go and no segment can be begun, see [`roll`](Log::roll); what earlier rules took is
+    /// gone then.
+    pub fn delete_old_segments(&mut self, config: &LogConfig, now_ms: i64) -> Result<Vec<DeletedSegment>, Refusal> {
         let state = &mut *self.state;
         let mut gone = state.delete_while(DeletionReason::LogStartOffset, config, now_ms, |state, _, next| {
             next.is_some_and(|next| next.base_offset() <= state.log_start_offset)
-        });
+        })?;
         if !config.cleanup_policy.delete {
-            return gone;
+            return Ok(gone);
         }
         let size = i64::try_from(state.size()).unwrap_or(i64::MAX);
         if config.retention_bytes >= 0 && size >= config.retention_bytes {
@@ -54,17 +56,17 @@ impl Log {
                         excess -= i64::from(segment.size());
                     }
                     fits
-                }),
+                })?,
             );
         }
         if config.retention_ms >= 0 {
             gone.extend(
                 state.delete_while(DeletionReason::Time, config, now_ms, |_, segment, _| {
                     now_ms.wrapping_sub(segment.largest_timestamp()) > config.retention_ms
-                }),
+                })?,
             );
         }
-        gone
+        Ok(gone)
     }
 }
 
@@ -76,7 +78,7 @@ impl State {
         config: &LogConfig,
         now_ms: i64,
         mut rule: impl FnMut(&State, &Segment, Option<&Segment>) -> bool,
-    ) -> Vec<DeletedSegment> {
+    ) -> Result<Vec<DeletedSegment>, Refusal> {
         let mut count = 0;
         let mut segments = self.segments().peekable();
         while let Some(segment) = segments.next() {
@@ -90,15 +92,13 @@ impl State {
         }
         drop(segments);
         if count == 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         if count == self.segments().count() {
             // The new segment takes the place of the last one, which then is not the active one any more.
-            if self.roll(0, config, now_ms).is_err() {
-                return Vec::new();
-            }
+            self.roll(0, config, now_ms)?;
         }
-        self.delete_oldest(count, reason, config, now_ms)
+        Ok(self.delete_oldest(count, reason, config, now_ms))
     }
 
     fn delete_oldest(

@@ -5,11 +5,12 @@
 
 use std::borrow::Cow;
 
-use super::batch::Batch;
+use super::batch::{Batch, HEADER_SIZE_UP_TO_MAGIC};
 use super::config::LogConfig;
+use super::errors::{Errors, Refusal};
 use super::fingerprint::{Encoder, Fingerprint};
 use super::index::{OffsetIndex, TimeIndex, WhenFull};
-use super::log_file::{LogFile, Placed};
+use super::log_file::{Batches, LogFile, Placed};
 use super::record::NO_TIMESTAMP;
 use super::txn_index::TxnIndex;
 
@@ -287,12 +288,16 @@ impl Segment {
         self.time_index.maybe_append(timestamp, offset, when_full)
     }
 
-    /// Closes the segment: closing time entry, files cut to what they hold (`onBecomeInactiveSegment`).
-    pub(crate) fn become_inactive(&mut self, now_ms: i64) {
-        self.note_time_entry(WhenFull::Append);
+    /// Closes the segment: closing time entry, files cut to what they hold (`onBecomeInactiveSegment`). A time entry that is
+    /// refused leaves it open.
+    pub(crate) fn become_inactive(&mut self, now_ms: i64) -> Result<(), SegmentFault> {
+        if !self.note_time_entry(WhenFull::Append) {
+            return Err(SegmentFault::Index);
+        }
         self.offset_index.trim();
         self.time_index.trim();
         self.log.trim(now_ms);
+        Ok(())
     }
 
     /// Forces all of its files to disk.
@@ -328,12 +333,35 @@ impl Segment {
         }
     }
 
-    /// The first record at or after a timestamp and an offset.
-    pub fn find_offset_by_timestamp(&self, timestamp: i64, starting_offset: i64) -> Option<TimestampAndOffset> {
+    /// The batches from where the offset index says that an offset is to be looked for. Refused where it names a position
+    /// below 0, as an index of odd bytes can: Kafka cannot read there.
+    pub(crate) fn scan_indexed(&self, offset: i64) -> Result<Batches<'_>, Refusal> {
+        let position = self.offset_index.lookup(offset);
+        match u32::try_from(position) {
+            Ok(position) => Ok(self.log.scan(position)),
+            // Where not even the front of a batch would fit Kafka does not try.
+            Err(_) if i64::from(position) >= i64::from(self.size()) - HEADER_SIZE_UP_TO_MAGIC as i64 => {
+                Ok(Box::new(std::iter::empty()))
+            }
+            Err(_) => Err(Refusal::new(
+                Errors::UnknownServerError,
+                format!(
+                    "the offset index of segment {} names position {position}",
+                    self.base_offset
+                ),
+            )),
+        }
+    }
+
+    /// The first record at or after a timestamp and an offset. Refused where the offset index names no position.
+    pub fn find_offset_by_timestamp(
+        &self,
+        timestamp: i64,
+        starting_offset: i64,
+    ) -> Result<Option<TimestampAndOffset>, Refusal> {
         let (_, indexed) = self.time_index.lookup(timestamp);
-        let start = self.offset_index.lookup(indexed.max(starting_offset)).max(0) as u32;
-        self.log
-            .scan(start)
+        let found = self
+            .scan_indexed(indexed.max(starting_offset))?
             .filter(|placed| placed.batch.max_timestamp() >= timestamp)
             .find_map(|placed| {
                 let found = placed
@@ -345,12 +373,14 @@ impl Segment {
                     offset: found.offset,
                     leader_epoch: known_epoch(placed.batch.leader_epoch()),
                 })
-            })
+            });
+        Ok(found)
     }
 
     /// Cuts the segment so that nothing at or above an offset is left; a batch that straddles it goes whole. Says how
-    /// many bytes went.
-    pub(crate) fn truncate_to(&mut self, offset: i64, now_ms: i64) -> u32 {
+    /// many bytes went. Refused where the offset index names no position to look for the largest timestamp from: the bytes
+    /// are gone all the same.
+    pub(crate) fn truncate_to(&mut self, offset: i64, now_ms: i64) -> Result<u32, Refusal> {
         let cut_at = self.translate_offset(offset).map(|found| found.position);
         self.offset_index.truncate_to(offset);
         self.time_index.truncate_to(offset);
@@ -358,13 +388,14 @@ impl Segment {
         self.grow_indexes();
         let cut = cut_at.map_or(0, |position| self.log.truncate(position, now_ms));
         if self.size() == 0 {
-            self.created_ms = now_ms;
+            // By the clock that dated it before, which may be ahead.
+            self.created_ms = self.created_ms.max(now_ms);
         }
         self.bytes_since_last_index_entry = 0;
         if self.max_timestamp_so_far() >= 0 {
-            self.max_timestamp = Some(self.load_largest_timestamp());
+            self.max_timestamp = Some(self.load_largest_timestamp()?);
         }
-        cut
+        Ok(cut)
     }
 
     /// Gives the index files their full size, as the active segment has them.
@@ -374,16 +405,15 @@ impl Segment {
     }
 
     /// The largest timestamp that the time index and the batches behind its last entry prove.
-    fn load_largest_timestamp(&self) -> (i64, i64) {
+    fn load_largest_timestamp(&self) -> Result<(i64, i64), Refusal> {
         let (timestamp, offset) = self.time_index.last_pair();
-        let start = self.offset_index.lookup(offset).max(0) as u32;
         let mut largest = (timestamp, offset);
-        for placed in self.log.scan(start) {
+        for placed in self.scan_indexed(offset)? {
             if placed.batch.max_timestamp() > largest.0 {
                 largest = (placed.batch.max_timestamp(), placed.batch.last_offset());
             }
         }
-        largest
+        Ok(largest)
     }
 
     /// Resets what recovery builds anew.

@@ -25,14 +25,17 @@ pub struct Truncated {
 impl Log {
     /// Cuts the log so that its end is the offset. `None` when the offset is not below the log end: then nothing
     /// goes but epochs that begin at the log end. It may cut below the high watermark, which then follows.
-    pub fn truncate_to(&mut self, offset: i64, config: &LogConfig, now_ms: i64) -> Option<Truncated> {
+    ///
+    /// Refused with `UNKNOWN_SERVER_ERROR` in the middle of it where a damaged offset index names a position below 0: the bytes
+    /// are gone, and the log end, epochs and producers are as before.
+    pub fn truncate_to(&mut self, offset: i64, config: &LogConfig, now_ms: i64) -> Result<Option<Truncated>, Refusal> {
         if offset >= self.log_end_offset() {
             let end = self.log_end_offset();
             self.state.truncate_epochs(|epochs| epochs.truncate_from_end(end));
-            return None;
+            return Ok(None);
         }
         if self.state.first_base_offset() > offset {
-            return Some(self.truncate_fully_and_start_at(offset, None, config, now_ms));
+            return Ok(Some(self.truncate_fully_and_start_at(offset, None, config, now_ms)));
         }
         let state = &mut *self.state;
         let gone = state.take_above(offset);
@@ -44,7 +47,7 @@ impl Log {
             .batches
             .extend(gone.iter().flat_map(|segment| segment_batches(segment)));
         state.delete_segment_files(&gone, config, now_ms);
-        state.active_mut().truncate_to(offset, now_ms);
+        state.active_mut().truncate_to(offset, now_ms)?;
         state.log_end_offset = offset;
         state.delete_snapshots(&gone, config, now_ms);
         state.truncate_epochs(|epochs| epochs.truncate_from_end(offset));
@@ -52,7 +55,7 @@ impl Log {
         state.rebuild_producers(offset, Reload::Running, config, now_ms);
         state.follow_log_end();
         state.recovery_point = state.recovery_point.min(offset);
-        Some(truncated)
+        Ok(Some(truncated))
     }
 
     /// Empties the log and lets it start at an offset, as a follower does whose leader begins above its end.
@@ -73,10 +76,8 @@ impl Log {
         let last = state.replace_active(Segment::create(offset, config, 0, now_ms));
         state.delete_segment_files(&[last], config, now_ms);
         state.log_end_offset = offset;
-        if !state.epochs.entries().is_empty() {
-            state.epochs = Arc::default();
-            state.write_epochs();
-        }
+        state.epochs = Arc::default();
+        state.write_epochs();
         state.producers = ProducerFiles::truncated_at(offset);
         state.log_start_offset = log_start_offset.unwrap_or(offset);
         state.rebuild_producers(offset, Reload::Running, config, now_ms);

@@ -67,27 +67,37 @@ struct TxnFile {
     flushed: Option<u64>,
 }
 
-impl TxnIndex {
-    /// An index as its file has it.
-    pub fn open(file: &File) -> Self {
-        let bytes = file.to_bytes();
+impl TxnFile {
+    fn of(bytes: &[u8], flushed: Option<u64>) -> Self {
         let entries: Vec<_> = bytes.chunks(AbortedTxn::SIZE).map_while(AbortedTxn::read).collect();
         let tail = bytes[entries.len() * AbortedTxn::SIZE..].into();
         Self {
-            file: Some(TxnFile {
-                entries: Arc::new(entries),
-                tail,
-                flushed: file.flushed(),
-            }),
+            entries: Arc::new(entries),
+            tail,
+            flushed,
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.entries.iter().for_each(|entry| entry.write(&mut bytes));
+        bytes.extend_from_slice(&self.tail);
+        bytes
+    }
+}
+
+impl TxnIndex {
+    /// An index as its file has it.
+    pub fn open(file: &File) -> Self {
+        Self {
+            file: Some(TxnFile::of(&file.to_bytes(), file.flushed())),
         }
     }
 
     /// The file, if there is one.
     pub fn to_file(&self, modified_ms: i64) -> Option<File> {
         let file = self.file.as_ref()?;
-        let mut bytes = Vec::new();
-        file.entries.iter().for_each(|entry| entry.write(&mut bytes));
-        let extents = vec![Extent::Bytes(bytes.into()), Extent::Bytes(Arc::clone(&file.tail))];
+        let extents = vec![Extent::Bytes(file.bytes().into())];
         Some(File::new(extents, file.flushed, modified_ms))
     }
 
@@ -96,16 +106,23 @@ impl TxnIndex {
         self.file.as_ref().map_or(&[], |file| &file.entries)
     }
 
-    /// Whether every entry is readable and lies in this segment, in order (`TransactionIndex.sanityCheck`).
+    /// Whether no entry ended before this segment (`TransactionIndex.sanityCheck`). Nobody minds bytes at the end that are no
+    /// whole entry; an entry of a version that Kafka does not know, with which it opens no log, is taken for damage here.
     pub fn is_sound(&self, base_offset: i64) -> bool {
         let Some(file) = &self.file else { return true };
-        file.tail.is_empty() && file.entries.iter().all(|entry| entry.last_offset >= base_offset)
+        file.tail.len() < AbortedTxn::SIZE && file.entries.iter().all(|entry| entry.last_offset >= base_offset)
     }
 
-    /// Adds an entry.
+    /// Adds an entry. Behind bytes that are no whole entry it becomes unreadable, and they with it.
     pub fn append(&mut self, entry: AbortedTxn) {
         let file = self.file.get_or_insert_default();
-        Arc::make_mut(&mut file.entries).push(entry);
+        if file.tail.is_empty() {
+            Arc::make_mut(&mut file.entries).push(entry);
+        } else {
+            let mut bytes = file.bytes();
+            entry.write(&mut bytes);
+            *file = TxnFile::of(&bytes, file.flushed);
+        }
     }
 
     /// Empties the file, if there is one.
@@ -118,12 +135,14 @@ impl TxnIndex {
         }
     }
 
-    /// Drops the transactions whose marker lies at or above an offset.
+    /// Cuts the file at the first transaction whose marker lies at or above an offset.
     pub fn truncate_to(&mut self, offset: i64) {
-        if self.entries().iter().any(|entry| entry.last_offset >= offset)
+        let first = self.entries().iter().position(|entry| entry.last_offset >= offset);
+        if let Some(first) = first
             && let Some(file) = &mut self.file
         {
-            Arc::make_mut(&mut file.entries).retain(|entry| entry.last_offset < offset);
+            Arc::make_mut(&mut file.entries).truncate(first);
+            file.tail = Arc::default();
             let length = (file.entries.len() * AbortedTxn::SIZE) as u64;
             file.flushed = file.flushed.map(|flushed| flushed.min(length));
         }

@@ -270,7 +270,8 @@ impl Log {
         self.state.producers.take_snapshot();
         let state = &mut *self.state;
         let active = state.active_mut();
-        active.become_inactive(now_ms);
+        // A closing entry that is refused leaves the indexes as they are.
+        let _ = active.become_inactive(now_ms);
         let end = state.log_end_offset;
         state.flush_everything();
         state.mark_flushed(end, now_ms);

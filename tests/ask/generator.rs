@@ -13,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use highwater::conform::Malformed;
 use highwater::conform::storage::Session;
-use highwater::log::{Log, ProducerEntry};
+use highwater::log::{Batch, Log, ProducerEntry, Record};
 use serde_json::{Value, json};
 
 use super::wire::{Wire, WireRecord, seal};
@@ -25,8 +25,9 @@ const BEGIN: i64 = 1_700_000_000_000;
 const NEVER: i64 = i64::MAX;
 
 /// What can be done, with how often it is in comparison.
-const KINDS: [(&str, usize); 24] = [
+const KINDS: [(&str, usize); 26] = [
     ("append", 14),
+    ("fit", 3),
     ("produce", 12),
     ("transact", 8),
     ("mark", 7),
@@ -39,6 +40,7 @@ const KINDS: [(&str, usize); 24] = [
     ("start", 3),
     ("retain", 4),
     ("clean", 6),
+    ("dump", 1),
     ("sleep", 6),
     ("set", 3),
     ("truncate", 4),
@@ -66,6 +68,8 @@ pub struct Generator {
     session: Session,
     header: Value,
     operations: Vec<Value>,
+    /// The settings as they are now.
+    settings: BTreeMap<String, String>,
     weights: Vec<(&'static str, usize)>,
     now: i64,
     epoch: i32,
@@ -146,7 +150,7 @@ impl Generator {
         for _ in 0..4 {
             dice.below(2);
         }
-        let config: BTreeMap<&str, String> = SETTINGS.map(|name| (name, setting(name, &mut dice))).into();
+        let config: BTreeMap<String, String> = SETTINGS.map(|name| (name.to_owned(), setting(name, &mut dice))).into();
         let map_slots = [1_000, dice.between(2, 9)][dice.below(2)];
         let header = json!({
             "format": 1,
@@ -173,6 +177,7 @@ impl Generator {
             session: Session::open(&header)?,
             header,
             operations: Vec::new(),
+            settings: config,
             weights: weights.to_vec(),
             now: BEGIN,
             epoch: 0,
@@ -180,7 +185,7 @@ impl Generator {
             checkpoint: Checkpoint::default(),
             keys: [0, 2, 5, 9][dice.below(4)],
             longest: [8, 60, 200][dice.below(3)],
-            times: dice.pick(&["rising", "rising", "scattered", "none", "any", "now"]),
+            times: dice.pick(&["rising", "rising", "scattered", "none", "any", "now", "edge"]),
             last_time: BEGIN,
             damages: [0, 1, 3][dice.below(3)],
             dice,
@@ -214,6 +219,12 @@ impl Generator {
                 self.checkpoint.recovery_point = self.log().recovery_point();
             }
             Some("checkpoint") => self.remember(&result),
+            Some("config") => {
+                for (name, value) in operation["set"].as_object().into_iter().flatten() {
+                    self.settings
+                        .insert(name.clone(), value.as_str().unwrap_or_default().to_owned());
+                }
+            }
             _ => {}
         }
         self.operations.push(operation);
@@ -276,6 +287,8 @@ impl Generator {
             }
             "retain" => json!({"name": "retention"}),
             "clean" => json!({"name": "clean"}),
+            "dump" => json!({"name": "dump"}),
+            "fit" => self.fit(),
             "sleep" => {
                 let ms = [dice.between(1, 100), dice.between(1, 20_000), 60_000][dice.below(3)];
                 json!({"name": "sleep", "ms": ms})
@@ -284,7 +297,10 @@ impl Generator {
                 let name = dice.pick(&SETTINGS);
                 json!({"name": "config", "set": {name: setting(name, dice)}})
             }
-            "truncate" => json!({"name": "truncateTo", "offset": offset}),
+            "truncate" => {
+                let above = if dice.chance(5) { dice.between(1, 3) } else { 0 };
+                json!({"name": "truncateTo", "offset": offset + above})
+            }
             "restart" => {
                 let mut operation = json!({"name": "truncateFullyAndStartAt", "offset": offset + dice.between(0, 5)});
                 if dice.chance(30) {
@@ -333,18 +349,43 @@ impl Generator {
 
     fn timestamp(&mut self) -> i64 {
         let times = match self.times {
-            "any" => self.dice.pick(&["rising", "scattered", "none", "now"]),
+            "any" => self.dice.pick(&["rising", "scattered", "none", "now", "edge"]),
             times => times,
         };
         match times {
             "none" => -1,
             "now" => self.now,
+            "edge" => self.edge(),
             "scattered" => self.now + self.dice.between(-20_000, 20_000),
             _ => {
                 self.last_time = self.last_time.max(self.now) + self.dice.between(0, 900);
                 self.last_time
             }
         }
+    }
+
+    /// A time at one of the limits, or right beside it.
+    fn edge(&mut self) -> i64 {
+        let first = self.log().active_segment().first_batch_timestamp();
+        let limit = match self.dice.below(3) {
+            0 if first >= 0 => first.saturating_add(self.setting("segment.ms")),
+            1 => self.now.saturating_sub(self.setting("message.timestamp.before.max.ms")),
+            _ => self.now.saturating_add(self.setting("message.timestamp.after.max.ms")),
+        };
+        // A limit of for ever is none.
+        let limit = if (limit - self.now).abs() > 1_000_000_000 {
+            self.now
+        } else {
+            limit
+        };
+        limit + self.dice.between(-1, 1)
+    }
+
+    fn setting(&self, name: &str) -> i64 {
+        self.settings
+            .get(name)
+            .and_then(|value| value.parse().ok())
+            .unwrap_or(0)
     }
 
     fn near_time(&mut self) -> i64 {
@@ -401,6 +442,25 @@ impl Generator {
         let count = [1, 1, self.dice.between(1, 4), self.dice.between(0, 12)][self.dice.below(4)];
         let records = self.records(count);
         json!({"name": "appendLeader", "epoch": self.epoch, "records": records})
+    }
+
+    /// A record that brings the segment, or a message, exactly to its limit, or by a byte not.
+    fn fit(&mut self) -> Value {
+        let (segment, message) = (self.setting("segment.bytes"), self.setting("max.message.bytes"));
+        let room = segment - i64::from(self.log().active_segment().size());
+        let wanted = self.dice.pick(&[room, room, segment, message]) + self.dice.between(-1, 1);
+        let (key, timestamp) = (self.key(), self.timestamp());
+        let size = |length: usize| {
+            let value = vec![0; length];
+            let record = Record::new(key.as_deref().map(str::as_bytes), Some(&value), timestamp);
+            i64::from(Batch::build(&[record], None, Default::default()).size_in_bytes())
+        };
+        let length = (0..2_000).find(|length| size(*length) >= wanted).unwrap_or(0);
+        let mut record = json!({"ts": timestamp, "valueLen": length});
+        if let Some(key) = key {
+            record["key"] = key.into();
+        }
+        json!({"name": "appendLeader", "epoch": self.epoch, "records": [record]})
     }
 
     /// A producer: one that the log knows, or another.

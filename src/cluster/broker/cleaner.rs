@@ -242,6 +242,7 @@ fn memory_of(config: &BrokerConfig) -> CleanerConfig {
     CleanerConfig {
         map_memory: shared.unsigned_abs(),
         load_factor: config.log_cleaner_io_buffer_load_factor,
+        machine_clock_ms: None,
     }
 }
 

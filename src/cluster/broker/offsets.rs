@@ -54,7 +54,7 @@ impl Process {
             OffsetSpec::MaxTimestamp => TimestampQuery::MaxTimestamp,
             OffsetSpec::Timestamp(time) => TimestampQuery::At(time),
         };
-        match log.lookup_timestamp(query) {
+        match log.lookup_timestamp(query).map_err(|refusal| refusal.error)? {
             Some(at) if spec == OffsetSpec::Earliest || at.offset < end => found(at.offset, at.leader_epoch),
             _ if behind => Err(Errors::OffsetNotAvailable),
             _ => Ok(None),

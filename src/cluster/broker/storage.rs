@@ -232,7 +232,7 @@ impl Process {
         let config = Arc::clone(&replica.config);
         let from = replica.log.log_start_offset();
         let active = replica.log.active_segment().base_offset();
-        let gone = replica.log.delete_old_segments(&config, now_ms);
+        let gone = replica.log.delete_old_segments(&config, now_ms).unwrap_or_default();
         replica.log.write_epochs_if_due();
         let base = replica.log.active_segment().base_offset();
         let to = replica.log.log_start_offset();

@@ -111,7 +111,8 @@ impl Process {
         let active = replica.log.active_segment().base_offset();
         let gone = replica.log.truncate_to(to, &config, now_ms);
         replica.log.run_tasks(now_ms);
-        let Some(gone) = gone else { return };
+        // A refused truncation has said nothing of what it took.
+        let Ok(Some(gone)) = gone else { return };
         if to < active {
             replica.lower_cleaner_checkpoint();
         }

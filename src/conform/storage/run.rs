@@ -41,6 +41,9 @@ impl Run {
             cleaner: CleanerConfig {
                 map_memory: header.cleaner.map_memory,
                 load_factor: header.cleaner.load_factor,
+                // A recording's clock stands in the year 2023; the machine that it was made on was later, by more than any
+                // segment.ms.
+                machine_clock_ms: Some(i64::MAX),
             },
             cleaner_checkpoint: None,
             opening_tasks: 1,
@@ -153,9 +156,10 @@ impl Run {
                     .map(|moved| json!({"moved": moved})));
             }
             Op::Retention => {
-                let gone = log.delete_old_segments(&self.config, now);
-                let removed: Vec<i64> = gone.iter().map(|segment| segment.base_offset).collect();
-                json!({"deleted": removed.len(), "removed": removed})
+                return Ok(log.delete_old_segments(&self.config, now).map(|gone| {
+                    let removed: Vec<i64> = gone.iter().map(|segment| segment.base_offset).collect();
+                    json!({"deleted": removed.len(), "removed": removed})
+                }));
             }
             Op::Clean => return Ok(Ok(self.clean())),
             Op::Dump => json!({"batches": dump(log)}),
@@ -169,7 +173,10 @@ impl Run {
             }
             Op::TruncateTo { offset } => {
                 let below_active = offset < log.active_segment().base_offset();
-                let truncated = log.truncate_to(offset, &self.config, now).is_some();
+                let truncated = match log.truncate_to(offset, &self.config, now) {
+                    Ok(truncated) => truncated.is_some(),
+                    Err(refusal) => return Ok(Err(refusal)),
+                };
                 if below_active {
                     self.lower_cleaner_checkpoint();
                 }
@@ -207,10 +214,12 @@ impl Run {
                     -3 => TimestampQuery::MaxTimestamp,
                     timestamp => TimestampQuery::At(timestamp),
                 };
-                let found = log.lookup_timestamp(query);
-                let value = found
-                    .map(|found| json!({"offset": found.offset, "ts": found.timestamp, "epoch": found.leader_epoch}));
-                json!({"found": value})
+                return Ok(log.lookup_timestamp(query).map(|found| {
+                    let value = found.map(
+                        |found| json!({"offset": found.offset, "ts": found.timestamp, "epoch": found.leader_epoch}),
+                    );
+                    json!({"found": value})
+                }));
             }
             Op::EndOffsetForEpoch { epoch } => {
                 let found = log.end_offset_for_epoch(epoch);

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::super::record::{NO_TIMESTAMP, Record, RecordView};
 use super::{
-    Batch, BatchHeader, CONTROL, CRC_START, DELETE_HORIZON, LOG_APPEND_TIME, LOG_OVERHEAD, Marker, Outcome,
+    Batch, BatchHeader, CONTROL, CRC_START, DELETE_HORIZON, KNOWN, LOG_APPEND_TIME, LOG_OVERHEAD, Marker, Outcome,
     PAYLOAD_START, Payload, ProducerStamp, RECORD_BATCH_OVERHEAD, TRANSACTIONAL, TimestampType,
 };
 
@@ -112,8 +112,8 @@ impl Batch {
             return self.clone();
         }
         let attributes = match kind {
-            TimestampType::CreateTime => self.attributes() & !LOG_APPEND_TIME,
-            TimestampType::LogAppendTime => self.attributes() | LOG_APPEND_TIME,
+            TimestampType::CreateTime => self.attributes() & KNOWN & !LOG_APPEND_TIME,
+            TimestampType::LogAppendTime => self.attributes() & KNOWN | LOG_APPEND_TIME,
         };
         let header = BatchHeader {
             attributes,
@@ -129,8 +129,8 @@ impl Batch {
         let timestamps = kept.iter().map(|(_, record)| record.timestamp);
         let base_timestamp = horizon.or(timestamps.clone().next()).unwrap_or(NO_TIMESTAMP);
         let attributes = match horizon {
-            Some(_) => self.attributes() | DELETE_HORIZON,
-            None => self.attributes() & !DELETE_HORIZON,
+            Some(_) => self.attributes() & KNOWN | DELETE_HORIZON,
+            None => self.attributes() & KNOWN & !DELETE_HORIZON,
         };
         let max_timestamp = match self.timestamp_type() {
             TimestampType::CreateTime => timestamps.max().unwrap_or(NO_TIMESTAMP).max(NO_TIMESTAMP),

@@ -41,6 +41,8 @@ const LOG_APPEND_TIME: i16 = 0x08;
 const TRANSACTIONAL: i16 = 0x10;
 const CONTROL: i16 = 0x20;
 const DELETE_HORIZON: i16 = 0x40;
+/// All bits that mean something, those of the compression among them: whoever writes attributes anew drops the others.
+const KNOWN: i16 = 0x7f;
 
 /// Who sent a batch, and its place among what that producer sent to the partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

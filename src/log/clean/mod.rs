@@ -16,10 +16,11 @@ use std::sync::Arc;
 use super::batch::{Batch, Malformed};
 use super::config::LogConfig;
 use super::errors::{Errors, Refusal};
+use super::files::{CLEANED_SUFFIX, File, file_name};
 use super::fingerprint::Cached;
 use super::record::RecordView;
-use super::segment::Segment;
-use super::state::{Log, State};
+use super::segment::{Segment, SegmentFault};
+use super::state::{Log, State, segment_files};
 use crate::sorted::sort_by;
 use filter::{Filter, Kept};
 use offset_map::OffsetMap;
@@ -35,6 +36,9 @@ pub struct CleanerConfig {
     pub map_memory: u64,
     /// How full the map may become (`log.cleaner.io.buffer.load.factor`).
     pub load_factor: f64,
+    /// What the machine's clock shows, in milliseconds since 1970, where the broker goes by another: the segments that a cleaner
+    /// makes are dated by the machine's (`UnifiedLog.createNewCleanedSegment`).
+    pub machine_clock_ms: Option<i64>,
 }
 
 impl Default for CleanerConfig {
@@ -42,6 +46,7 @@ impl Default for CleanerConfig {
         Self {
             map_memory: 128 << 20,
             load_factor: 0.9,
+            machine_clock_ms: None,
         }
     }
 }
@@ -198,7 +203,8 @@ impl Log {
         times.get(times.partition_point(waits)).copied()
     }
 
-    /// One pass of the cleaner. An error leaves the log sound, with the groups that were done replaced.
+    /// One pass of the cleaner. An error leaves the log sound, with the groups that were done replaced; of the one that failed
+    /// the `.cleaned` files stay behind until the next pass or the next load.
     pub fn clean(
         &mut self,
         cleanable: &Cleanable,
@@ -220,6 +226,7 @@ impl Log {
             transactions: CleanedTransactions::default(),
             config,
             now_ms,
+            clock_ms: cleaner.machine_clock_ms.unwrap_or(now_ms),
         };
         for (index, length) in groups.into_iter().enumerate() {
             state.clean_group(index, length, &mut pass, &mut cleaned.removed)?;
@@ -234,6 +241,8 @@ struct Pass<'a> {
     transactions: CleanedTransactions,
     config: &'a LogConfig,
     now_ms: i64,
+    /// By which the new segments are dated.
+    clock_ms: i64,
 }
 
 impl State {
@@ -264,7 +273,7 @@ impl State {
             .collect();
         for (index, segment) in dirty.iter().enumerate() {
             let next = dirty.get(index + 1).map_or(end, |next| next.base_offset());
-            if map.take_segment(segment, start, &mut transactions) == offset_map::Fill::Full {
+            if map.take_segment(segment, start, &mut transactions)? == offset_map::Fill::Full {
                 break;
             }
             check_readable(segment)?;
@@ -329,28 +338,49 @@ impl State {
         let (Some(first), Some(last)) = (group.first(), group.last()) else {
             return Ok(());
         };
-        let mut fresh = Segment::create(first.base_offset(), config, 0, pass.now_ms);
+        let mut fresh = Segment::create(first.base_offset(), config, 0, pass.clock_ms);
         let modified_ms = last.log.modified_ms();
+        let filled = self.fill(&group, &mut fresh, pass, removed);
+        for kind in ["log", "index", "timeindex", "txnindex"] {
+            let left = format!("{}{CLEANED_SUFFIX}", file_name(fresh.base_offset(), kind));
+            if self.strays.contains_key(&left) {
+                Arc::make_mut(&mut self.strays).remove(&left);
+            }
+        }
+        if let Err(refusal) = filled {
+            Arc::make_mut(&mut self.strays).extend(cleaned_files(&fresh));
+            return Err(refusal);
+        }
+        fresh.flush();
+        fresh.log.set_modified(modified_ms);
+        self.replace_segments(index, length, fresh, config, pass.now_ms);
+        Ok(())
+    }
+
+    /// Writes what stays of a group's segments into one, and closes it.
+    fn fill(
+        &self,
+        group: &[&Segment],
+        fresh: &mut Segment,
+        pass: &mut Pass<'_>,
+        removed: &mut Vec<RemovedRecord>,
+    ) -> Result<(), Refusal> {
+        let refused = |fault: SegmentFault| {
+            let message = format!("the cleaned segment cannot be written: {fault:?}");
+            Refusal::new(Errors::UnknownServerError, message)
+        };
         for (position, segment) in group.iter().enumerate() {
             let upper = group
                 .get(position + 1)
                 .map_or_else(|| segment.read_next_offset(), |next| next.base_offset());
             pass.transactions
                 .add(self.collect_aborted(segment.base_offset(), upper));
-            let batches = self.clean_segment(segment, pass, &mut fresh, removed);
+            let batches = self.clean_segment(segment, pass, fresh, removed);
+            check_framed(segment)?;
+            fresh.append(&batches, pass.now_ms).map_err(refused)?;
             check_readable(segment)?;
-            fresh.append(&batches, pass.now_ms).map_err(|fault| {
-                Refusal::new(
-                    Errors::UnknownServerError,
-                    format!("the cleaned segment cannot be written: {fault:?}"),
-                )
-            })?;
         }
-        fresh.become_inactive(pass.now_ms);
-        fresh.flush();
-        fresh.log.set_modified(modified_ms);
-        self.replace_segments(index, length, fresh, config, pass.now_ms);
-        Ok(())
+        fresh.become_inactive(pass.now_ms).map_err(refused)
     }
 
     fn clean_segment(
@@ -395,6 +425,20 @@ impl State {
             .filter(|segment| segment.base_offset() != base)
             .collect();
         self.delete_snapshots(&gone, config, now_ms);
+    }
+}
+
+/// The files of a segment that a cleaner has not finished.
+fn cleaned_files(segment: &Segment) -> impl Iterator<Item = (String, File)> {
+    let files = segment_files(segment).into_iter();
+    files.map(|(name, file)| (format!("{name}{CLEANED_SUFFIX}"), file))
+}
+
+/// Bytes that cannot even be framed are found before anything is written of what stands before them.
+fn check_framed(segment: &Segment) -> Result<(), Refusal> {
+    match segment.log().tail_fault() {
+        Some(fault) if fault != Malformed::Incomplete => check_readable(segment),
+        _ => Ok(()),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::errors::{Errors, Refusal};
 use super::super::record::Bytes;
 use super::super::segment::Segment;
 use super::super::txn_index::TxnIndex;
@@ -53,14 +54,24 @@ impl OffsetMap {
         self.entries.get(key).copied().unwrap_or(-1)
     }
 
-    /// Takes the keyed records of a segment in, from an offset on. It may end in the middle of a batch.
+    /// Takes the keyed records of a segment in, from an offset on. It may end in the middle of a batch. Refused where the offset
+    /// index names a position below 0 to begin at.
     pub(super) fn take_segment(
         &mut self,
         segment: &Segment,
         start: i64,
         transactions: &mut CleanedTransactions,
-    ) -> Fill {
-        let position = segment.offset_index().lookup(start).max(0) as u32;
+    ) -> Result<Fill, Refusal> {
+        let position = segment.offset_index().lookup(start);
+        let Ok(position) = u32::try_from(position) else {
+            return Err(Refusal::new(
+                Errors::UnknownServerError,
+                format!(
+                    "the offset index of segment {} names position {position}",
+                    segment.base_offset()
+                ),
+            ));
+        };
         for placed in segment.log().scan(position) {
             let batch = &placed.batch;
             let settled = transactions.on_batch(batch, &mut TxnIndex::default());
@@ -68,7 +79,7 @@ impl OffsetMap {
                 for record in batch.records().filter(|record| record.offset >= start) {
                     let Some(key) = record.key else { continue };
                     if self.len() >= self.usable_slots {
-                        return Fill::Full;
+                        return Ok(Fill::Full);
                     }
                     self.entries.insert(key.into(), record.offset);
                     self.latest_offset = record.offset;
@@ -78,6 +89,6 @@ impl OffsetMap {
                 self.latest_offset = batch.last_offset();
             }
         }
-        Fill::Room
+        Ok(Fill::Room)
     }
 }

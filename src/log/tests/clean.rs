@@ -51,6 +51,7 @@ impl Cleaning {
         self.cleaner = CleanerConfig {
             map_memory: usable * 24,
             load_factor: 1.0,
+            machine_clock_ms: None,
         };
         self
     }
@@ -619,7 +620,7 @@ impl Compared {
         let (committed, end) = (log.high_watermark(), log.log_end_offset());
         let to = committed + (at % (end - committed + 1) as usize) as i64;
         let active = log.active_segment().base_offset();
-        if let Some(gone) = log.truncate_to(to, &self.log.rig.config, self.log.rig.now) {
+        if let Some(gone) = log.truncate_to(to, &self.log.rig.config, self.log.rig.now).unwrap() {
             let first = gone.batches.iter().map(Batch::base_offset).min();
             self.history.split_off(&first.unwrap_or(to));
             if to < active {

@@ -49,7 +49,7 @@ impl Written {
             Operation::RunTasks => _ = log.run_tasks(0),
             Operation::Flush => _ = log.flush_all(0),
             Operation::Truncate(to) => {
-                let gone = log.truncate_to(to, config, 0).expect("it is below the end");
+                let gone = log.truncate_to(to, config, 0).unwrap().expect("it is below the end");
                 let first = gone.batches.iter().map(Batch::base_offset).min().unwrap_or(to);
                 self.records.retain(|(offset, _)| *offset < first);
             }
@@ -58,7 +58,7 @@ impl Written {
                 assert_eq!(log.maybe_increment_log_start(to), Ok(true));
             }
             Operation::Retain => {
-                assert!(!log.delete_old_segments(config, 0).is_empty());
+                assert!(!log.delete_old_segments(config, 0).unwrap().is_empty());
                 let first = log.segments().next().map_or(0, Segment::base_offset);
                 self.records.retain(|(offset, _)| *offset >= first);
             }

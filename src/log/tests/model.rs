@@ -102,7 +102,7 @@ impl Pair {
             Act::Read { at, max_bytes } => self.read(self.offset(*at), *max_bytes),
             Act::Truncate { at } => {
                 let offset = self.offset(*at);
-                if self.log.truncate_to(offset, &self.config, 0).is_some() {
+                if self.log.truncate_to(offset, &self.config, 0).unwrap().is_some() {
                     self.model.truncate(offset);
                 }
             }
@@ -181,7 +181,7 @@ impl Pair {
         self.log.set_high_watermark(self.model.end);
         self.config.retention_bytes = bytes;
         let before = self.log.size();
-        let gone = self.log.delete_old_segments(&self.config, 0);
+        let gone = self.log.delete_old_segments(&self.config, 0).unwrap();
         self.model.start = self.log.log_start_offset().max(self.model.start);
         let first = self.log.segments().next().unwrap().base_offset();
         self.model.batches.retain(|batch| batch.0 >= first);

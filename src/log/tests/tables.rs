@@ -120,7 +120,7 @@ fn records_are_found_by_time() {
     ];
     for (timestamp, offset) in cases {
         assert_eq!(
-            log.offset_for_timestamp(timestamp).map(|found| found.offset),
+            log.offset_for_timestamp(timestamp).unwrap().map(|found| found.offset),
             offset,
             "at {timestamp}"
         );
@@ -130,7 +130,7 @@ fn records_are_found_by_time() {
 #[test]
 fn truncation_cuts_whole_batches_and_grows_the_indexes_back() {
     let mut log = follower(&LogConfig::default(), &[&[stored(40, 0, &[0]), stored(43, 0, &[0])]]);
-    log.truncate_to(41, &LogConfig::default(), 0);
+    log.truncate_to(41, &LogConfig::default(), 0).unwrap();
     assert_eq!(
         (offset_ranges(log.batches()), log.log_end_offset()),
         (vec![(40, 40)], 41)
@@ -151,7 +151,7 @@ fn truncation_cuts_whole_batches_and_grows_the_indexes_back() {
         (9, 9)
     );
     assert_eq!((closed.time_index().len(), closed.time_index().max_entries()), (9, 9));
-    rig.log.truncate_to(0, &rig.config, 0);
+    rig.log.truncate_to(0, &rig.config, 0).unwrap();
     let active = rig.log.active_segment();
     assert_eq!(
         (active.offset_index().len(), active.offset_index().max_entries()),
@@ -209,7 +209,7 @@ fn the_high_watermark_stays_within_the_log() {
     assert_eq!([1, 5].map(|offset| log.set_high_watermark(offset)), [1, 3]);
     log.append_as_follower(&[three.placed(3, 0)], 0, &config, 0).unwrap();
     assert_eq!(log.set_high_watermark(6), 6);
-    log.truncate_to(3, &config, 0);
+    log.truncate_to(3, &config, 0).unwrap();
     assert_eq!(log.high_watermark(), 3);
 }
 
@@ -283,7 +283,7 @@ fn retention_takes_whole_segments() {
             10,
         );
         rig.config.cleanup_policy = config.cleanup_policy;
-        let gone = rig.log.delete_old_segments(&rig.config, now);
+        let gone = rig.log.delete_old_segments(&rig.config, now).unwrap();
         assert_eq!(rig.bases(), bases, "{config:?}");
         assert_eq!(gone.iter().map(|segment| segment.reason).collect::<Vec<_>>(), reasons);
         assert_eq!(rig.log.log_start_offset(), bases[0]);
@@ -303,7 +303,7 @@ fn retention_stops_at_the_high_watermark() {
     }
     for (high_watermark, start) in [(0, 0), (24, 20), (25, 25), (29, 25), (30, 30), (100, 100)] {
         rig.log.set_high_watermark(high_watermark);
-        rig.log.delete_old_segments(&rig.config, 100);
+        rig.log.delete_old_segments(&rig.config, 100).unwrap();
         assert_eq!(rig.log.log_start_offset(), start, "high watermark {high_watermark}");
     }
     assert_eq!(rig.bases(), [100]);
@@ -318,7 +318,7 @@ fn deleted_files_stay_for_their_delay() {
         },
         10,
     );
-    rig.log.delete_old_segments(&rig.config, 1000);
+    rig.log.delete_old_segments(&rig.config, 1000).unwrap();
     let deleted = |log: &Log| {
         log.file_list()
             .iter()

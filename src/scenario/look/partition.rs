@@ -39,7 +39,7 @@ fn set(brokers: &[BrokerId]) -> Value {
 pub(super) fn offset_for(tp: TopicPartition, time: i64, world: &World) -> Option<Value> {
     let leader = world.image().leader(tp)?;
     let replica = world.broker(leader)?.replica(tp)?;
-    let found = replica.log().offset_for_timestamp(time)?;
+    let found = replica.log().offset_for_timestamp(time).ok()??;
     (found.offset < replica.high_watermark()?).then_some(Value::Number(found.offset))
 }
 
