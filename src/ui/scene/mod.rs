@@ -150,7 +150,8 @@ pub fn Scene(props: &SceneProps) -> Html {
         <section class={classes!("scene", props.zoom.class(), moving.then_some("moving"))} aria-label={format!("Cluster, partition {}", stage.partition)} data-testid="scene">
             <div class="scene-head">
                 <h2>{ stage.partition.to_string() }</h2>
-                <span class="grow"></span>
+                // A narrow window has no room for the layers' names at every broker.
+                <span class="grow"><span class="legend">{ "page cache above disk" }</span></span>
                 <Paging window={frame.window} act={act.clone()}/>
                 <ZoomButtons zoom={props.zoom} act={act.clone()}/>
                 { props.overview.clone() }
