@@ -16,7 +16,7 @@ pub enum Mark {
     /// A broker's process ended other than by a clean stop, or its disk was lost.
     Crash(BrokerId),
     /// A partition has another leader, or none.
-    Election(TopicPartition),
+    Election(TopicPartition, Option<BrokerId>),
     /// A partition's in-sync replicas changed.
     IsrChange(TopicPartition),
     /// Records were cut off a replica's log.
@@ -50,7 +50,7 @@ impl Mark {
                 ..
             }
             | What::Wiped { broker, .. } => Some(Mark::Crash(*broker)),
-            What::LeaderElected { partition, .. } => Some(Mark::Election(*partition)),
+            What::LeaderElected { partition, to, .. } => Some(Mark::Election(*partition, *to)),
             What::IsrChanged { partition, .. } => Some(Mark::IsrChange(*partition)),
             What::Truncated {
                 broker,
@@ -88,7 +88,7 @@ impl Mark {
             Mark::Refused(_) => "refused",
             Mark::Lost(_) => "lost",
             Mark::Crash(_) => "crash",
-            Mark::Election(_) => "election",
+            Mark::Election(..) => "election",
             Mark::IsrChange(_) => "ISR change",
             Mark::Truncation(..) => "truncation",
             Mark::Roll(..) => "roll",

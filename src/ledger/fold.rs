@@ -22,9 +22,12 @@ impl Ledger {
                 self.change(*tag, event, |_| {});
                 self.place(*tag, Some(*partition));
             }
-            What::ProduceSent { batches, .. } => {
+            What::ProduceSent { batches, acks, .. } => {
                 for bits in batches.iter().flat_map(|batch| batch.1.iter()) {
-                    self.change(Tag::from_bits(*bits), event, |story| story.attempts += 1);
+                    self.change(Tag::from_bits(*bits), event, |story| {
+                        story.attempts += 1;
+                        story.acks = Some(*acks);
+                    });
                 }
             }
             What::WillRetry { tags, error, .. } => {

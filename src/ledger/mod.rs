@@ -98,6 +98,13 @@ impl Ledger {
             .map(move |(number, story)| (Tag { client, number }, story))
     }
 
+    /// The highest number that a client has given to a record that was handed over.
+    pub fn last_number(&self, client: ClientId) -> u32 {
+        self.stories
+            .get(&client)
+            .map_or(0, |stories| u32::try_from(stories.end()).unwrap_or(u32::MAX))
+    }
+
     /// Every record of every client.
     pub fn all(&self) -> impl Iterator<Item = (Tag, &Story)> + '_ {
         self.stories.keys().flat_map(|client| self.stories(*client))

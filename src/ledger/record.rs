@@ -8,6 +8,7 @@ use crate::cluster::event::{Event, Outcome};
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
+use crate::config::Acks;
 use crate::log::Batch;
 
 /// A moment of the run.
@@ -92,6 +93,8 @@ pub struct Story {
     pub partition: Option<TopicPartition>,
     /// How often it left in a produce request.
     pub attempts: u32,
+    /// The `acks` of the request in which it left last: what a yes means for it.
+    pub acks: Option<Acks>,
     /// Every place that a leader gave to it, in order of time.
     pub places: Vec<Place>,
     /// What the application was told, and when.
@@ -123,6 +126,11 @@ impl Story {
             Some((_, Outcome::Acked(offset))) => Some(offset),
             _ => None,
         }
+    }
+
+    /// Whether it was handed over: numbers are given in advance to what a script is going to send.
+    pub fn is_handed(&self) -> bool {
+        self.handed.step > 0
     }
 
     /// Whether a copy went in this way.

@@ -583,7 +583,10 @@ fn killing_the_leader_at_any_step_costs_a_payment_with_acks_1_and_none_with_acks
         let mut script = lesson.script(0);
         script.lines.truncate(lesson.stops[1].done);
         let mut playback = Playback::new(script).expect("it begins");
-        playback.play_to(lesson.stops[0].done);
+        // The page shows it from the first yes on.
+        while playback.ledger().acknowledged_partitions().next().is_none() {
+            assert_eq!(playback.step(), Stepped::Moved);
+        }
         let (mut tried, mut steps) = (0, 0);
         while playback.world().now() < 40_000_000 {
             if steps < 60 || steps % 331 == 0 {

@@ -24,10 +24,10 @@ use super::knobs::Knobs;
 use super::later::views::Views;
 use super::later::{self, Arriving, when_here};
 use super::page::{Notice, OWN, Page, Place, Way};
-use super::panel;
 use super::playground::PLAYGROUND;
 use super::scene::{Frame, Motion, Scene};
 use super::session::Session;
+use super::start;
 use super::terms::Words;
 use super::transport::Transport;
 use super::view::panels::thin;
@@ -319,7 +319,7 @@ fn at_rest(reading: Option<&Reading>) -> &'static str {
 
 fn left(page: &Page, session: &Session, reading: Option<&Reading>, act: &Callback<Act>) -> Html {
     match (&page.place, reading) {
-        (Place::Landing(landing), _) => panel::landing(landing, session, page.selected, act),
+        (Place::Landing(landing), _) => start::start(landing, session, page.selected, act),
         (_, Some(reading)) => later(act, |views| {
             (views.lesson)(reading, session, page.playing, &page.picked, act)
         }),
@@ -357,13 +357,12 @@ fn notice(page: &Page, act: &Callback<Act>) -> Html {
     match &page.notice {
         None => html! {},
         Some(Notice::Cut(cut)) => {
-            let steps = if cut.dropped == 1 {
-                "1 step".to_string()
-            } else {
-                format!("{} steps", cut.dropped)
+            let steps = match cut.dropped {
+                1 => "the step that came after is".to_string(),
+                dropped => format!("the {dropped} steps that came after are"),
             };
             html! {
-                <div class="notice" role="status" data-testid="notice"><p>{ format!("You changed the past: the {steps} that came after are set aside.") }</p>
+                <div class="notice" role="status" data-testid="notice"><p>{ format!("You changed the past: {steps} set aside.") }</p>
                     <button class="btn small" onclick={act.reform(|_| Act::Undo)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
             }
         }

@@ -12,6 +12,7 @@ pub mod playground;
 pub mod reading;
 pub mod session;
 pub mod stores;
+pub mod tale;
 pub mod view;
 
 #[cfg(test)]
@@ -57,6 +58,8 @@ mod panel;
 mod pop;
 #[cfg(target_arch = "wasm32")]
 mod scene;
+#[cfg(target_arch = "wasm32")]
+mod start;
 #[cfg(target_arch = "wasm32")]
 mod terms;
 #[cfg(target_arch = "wasm32")]

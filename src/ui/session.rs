@@ -84,7 +84,23 @@ impl Session {
         let mut session = Session::new(landing::script(changes))?;
         match session.playback.play_to(usize::MAX) {
             Stepped::Stopped(line, stop) => Err(format!("line {line}: {stop}")),
-            Stepped::Moved | Stepped::AtRest => Ok(session),
+            Stepped::Moved | Stepped::AtRest => {
+                session.begin_with_first_yes();
+                Ok(session)
+            }
+        }
+    }
+
+    /// One looks at the run from the first acknowledgement on: before it, there is nothing to lose.
+    fn begin_with_first_yes(&mut self) {
+        let is_yes = |mark: &Mark| matches!(mark, Mark::Acknowledged(_));
+        let history = self.playback.history();
+        let first = history.marks().find(|(_, marks)| marks.iter().any(is_yes));
+        if let Some((first, _)) = first {
+            let here = self.position();
+            self.playback.seek(first);
+            self.begin_here();
+            self.playback.seek(here);
         }
     }
 
@@ -93,6 +109,23 @@ impl Session {
     /// # Errors
     /// Why the text does not lead there.
     pub fn resumed(text: &str, step: usize) -> Result<Session, String> {
+        let mut session = Session::replayed(text)?;
+        session.seek_step(step);
+        Ok(session)
+    }
+
+    /// As [`resumed`](Self::resumed), with the steps numbered as on the landing.
+    ///
+    /// # Errors
+    /// Why the text does not lead there.
+    pub fn landing_resumed(text: &str, step: usize) -> Result<Session, String> {
+        let mut session = Session::replayed(text)?;
+        session.begin_with_first_yes();
+        session.seek_step(step);
+        Ok(session)
+    }
+
+    fn replayed(text: &str) -> Result<Session, String> {
         let later = later::get().ok_or(later::MISSING)?;
         let script = (later.script)(text.as_bytes())
             .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
@@ -103,7 +136,6 @@ impl Session {
         if session.playback.world().partitions().is_empty() {
             return Err("it creates no topic, so there is nothing to look at".into());
         }
-        session.seek_step(step);
         Ok(session)
     }
 
@@ -451,7 +483,7 @@ fn kind_of(mark: &Mark) -> MarkKind {
         Mark::Refused(_) => MarkKind::Refused,
         Mark::Lost(_) => MarkKind::Lost,
         Mark::Crash(_) => MarkKind::Crash,
-        Mark::Election(_) => MarkKind::Election,
+        Mark::Election(..) => MarkKind::Election,
         Mark::IsrChange(_) => MarkKind::Isr,
         Mark::Truncation(..) => MarkKind::Truncated,
         Mark::Roll(..) => MarkKind::Roll,

@@ -1,14 +1,17 @@
 //! The page without a browser: what somebody does, and what would be drawn.
 
-use crate::config::{Scope, TopicConfig};
+use crate::cluster::{BrokerId, ClientId};
+use crate::config::{Acks, Scope, TopicConfig};
 use crate::history::Mark;
 use crate::lesson::Progress;
 use crate::lesson::library::LIBRARY;
+use crate::log::Errors;
 use crate::ui::act::{Act, Go, Subject};
 use crate::ui::page::{Kept, Notice, Page, Place};
 use crate::ui::playground;
 use crate::ui::reading::Given;
 use crate::ui::session::Session;
+use crate::ui::tale::{Became, Tale};
 use crate::ui::view::panels::{Fault, Tone};
 use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, caption};
@@ -51,14 +54,13 @@ fn the_landing_tells_the_truth_about_what_only_the_leader_had() {
     let mut page = landed(20);
     page.perform(Act::KillLeader);
     play(&mut page);
-    let Place::Landing(landing) = &page.place else {
-        panic!("still on the landing")
-    };
-    assert!(landing.told);
-    assert_eq!(landing.killed.map(|(_, who)| who), Some(1));
+    let tale = tale(&page);
+    assert!(tale.is_told() && tale.who == BrokerId(1), "{tale:?}");
     let look = run(&page).look();
-    let lost = look.ledger.lost_records(look.world, run(&page).partition());
-    assert!(!lost.is_empty());
+    let Became::Lost { lost, acks } = tale.ending(&look) else {
+        panic!("{:?}", tale.ending(&look))
+    };
+    assert_eq!(acks, Some(Acks::Leader));
     let first = Subject::Record(lost[0].client.0, lost[0].number);
     assert_eq!(page.selected, Some(first), "the first lost record is inspected");
     let shown = inspect::inspect(&look, first).expect("it exists");
@@ -94,7 +96,17 @@ fn with_acks_all_the_landing_loses_nothing() {
     play(&mut page);
     let look = run(&page).look();
     assert_eq!(look.ledger.lost_count(look.world), 0);
-    assert!(matches!(&page.place, Place::Landing(landing) if landing.told));
+    let became = tale(&page).ending(&look);
+    assert!(
+        matches!(
+            became,
+            Became::Kept {
+                acks: Some(Acks::All),
+                ..
+            }
+        ),
+        "{became:?}"
+    );
 }
 
 #[test]
@@ -162,7 +174,7 @@ fn a_value_out_of_range_is_refused_with_the_range() {
 #[test]
 fn a_power_loss_may_keep_what_was_not_flushed_and_files_can_be_damaged() {
     let mut page = landed(30);
-    let one = crate::cluster::BrokerId(1);
+    let one = BrokerId(1);
     let offered = |page: &Page| faults::options(&run(page).look(), one);
     let end = run(&page).look().log(one).expect("a log").log_end_offset();
     assert_eq!(offered(&page)[1].reach, Some((0, end)));
@@ -214,17 +226,17 @@ fn a_power_loss_may_keep_what_was_not_flushed_and_files_can_be_damaged() {
 fn a_fault_says_what_survives_before_it_is_done() {
     let mut page = landed(30);
     let survives = |page: &Page, fault| {
-        let option = faults::option(&run(page).look(), crate::cluster::BrokerId(1), fault);
+        let option = faults::option(&run(page).look(), BrokerId(1), fault);
         format!("{} {}", option.survives, option.dies).trim().to_string()
     };
-    let end = run(&page)
-        .look()
-        .log(crate::cluster::BrokerId(1))
-        .expect("a log")
-        .log_end_offset();
+    let end = run(&page).look().log(BrokerId(1)).expect("a log").log_end_offset();
+    let stake = run(&page).look().only_on(BrokerId(1));
     assert_eq!(
         survives(&page, Fault::PowerOff),
-        format!("Nothing is on disk. 0–{} in page cache dies.", end - 1)
+        format!(
+            "Nothing is on disk. 0–{} in page cache die. {stake} acknowledged records are only here, and lost if another leads.",
+            end - 1
+        )
     );
     page.perform(Act::Fault(1, Fault::PowerOff));
     let row = &rows::rows(&run(&page).look(), Window::place(0, 8, 12, Some(0)))[0];
@@ -232,7 +244,7 @@ fn a_fault_says_what_survives_before_it_is_done() {
     assert!(row.cells.iter().all(|cell| matches!(cell.standing, Standing::Ghost(_))));
     assert_eq!(
         survives(&page, Fault::Start),
-        "Its log is empty: it copies everything from the leader."
+        "Its log is empty, and it registers. Then it can lead."
     );
 }
 
@@ -245,7 +257,7 @@ fn a_run_can_be_written_down_and_resumed() {
         page.tick();
     }
     let text = run(&page).scenario();
-    let again = Session::resumed(&text, run(&page).step_number()).expect("it leads to the same place");
+    let again = Session::landing_resumed(&text, run(&page).step_number()).expect("it leads to the same place");
     assert_eq!(
         again.playback().world().fingerprint(),
         run(&page).playback().world().fingerprint()
@@ -536,7 +548,136 @@ fn without_a_yes_the_story_is_told_all_the_same() {
     }
     page.perform(Act::KillLeader);
     play(&mut page);
-    assert!(matches!(&page.place, Place::Landing(landing) if landing.told));
+    let became = tale(&page).ending(&run(&page).look());
+    assert!(matches!(became, Became::Unconfirmed { .. }), "{became:?}");
+}
+
+/// The story on the landing, which has begun.
+fn tale(page: &Page) -> Tale {
+    Tale::of(run(page)).expect("a leadership has ended")
+}
+
+#[test]
+fn the_story_is_that_of_the_moment_at_which_one_stands() {
+    let mut page = landed(20);
+    page.perform(Act::KillLeader);
+    play(&mut page);
+    let told = run(&page).step_number();
+    page.perform(Act::Go(Go::Start));
+    assert_eq!(Tale::of(run(&page)), None, "before the crash there is no story");
+    page.perform(Act::Go(Go::To(told - 1)));
+    assert!(!tale(&page).is_told());
+    // Another kill cuts that future off; undone, the present is one without an end of anything again.
+    page.perform(Act::Go(Go::Start));
+    page.perform(Act::KillLeader);
+    assert_eq!(tale(&page).at, run(&page).position());
+    page.perform(Act::Produce);
+    assert!(
+        said(&page).ends_with("set aside"),
+        "it can still be undone: {}",
+        said(&page)
+    );
+    page.perform(Act::Undo);
+    assert_eq!(Tale::of(run(&page)), None);
+    page.perform(Act::Go(Go::End));
+    assert!(tale(&page).is_told());
+}
+
+#[test]
+fn a_yes_is_worth_what_acks_said_when_it_was_given() {
+    for (before, after, meant) in [("1", "all", Acks::Leader), ("all", "1", Acks::All)] {
+        let mut page = landed(0);
+        page.perform(Act::RestartWith("acks", before.into()));
+        for _ in 0..60 {
+            page.tick();
+        }
+        page.perform(Act::KillLeader);
+        play(&mut page);
+        page.perform(Act::Turn("acks", after.into()));
+        let became = tale(&page).ending(&run(&page).look());
+        assert!(
+            matches!(became, Became::Lost { acks, .. } | Became::Kept { acks, .. } if acks == Some(meant)),
+            "acks={before}: {became:?}"
+        );
+    }
+}
+
+#[test]
+fn a_story_without_a_yes_after_the_election_comes_to_an_end_too() {
+    let mut page = landed(0);
+    page.perform(Act::RestartWith("acks", "all".into()));
+    page.perform(Act::Turn("min.insync.replicas", "3".into()));
+    for _ in 0..40 {
+        page.tick();
+    }
+    page.perform(Act::KillLeader);
+    play(&mut page);
+    let became = tale(&page).ending(&run(&page).look());
+    assert_eq!(became, Became::Refused(Errors::NotEnoughReplicas));
+    // A host without power closes no connection: the shop waits, and meanwhile time flies.
+    let mut page = landed(20);
+    page.perform(Act::Fault(1, Fault::PowerOff));
+    page.playing = true;
+    let mut unhurried = 0;
+    while page.playing {
+        unhurried += u32::from(page.pace() > 100);
+        page.tick();
+    }
+    assert!(tale(&page).is_told() && unhurried < 60, "{unhurried} steps");
+}
+
+#[test]
+fn a_clean_stop_of_the_leader_has_its_story_too() {
+    let mut page = landed(20);
+    let stake = run(&page).look().only_on(BrokerId(1));
+    let options = faults::options(&run(&page).look(), BrokerId(1));
+    let stop = options
+        .iter()
+        .find(|option| option.fault == Fault::Stop)
+        .expect("it runs");
+    assert!(stop.dies.starts_with(&stake.to_string()) && stake > 0, "{stop:?}");
+    assert!(!stop.survives.contains("Nothing is lost"), "{stop:?}");
+    page.perform(Act::Fault(1, Fault::Stop));
+    play(&mut page);
+    let Became::Lost { lost, .. } = tale(&page).ending(&run(&page).look()) else {
+        panic!("what only the leader had is lost")
+    };
+    assert_eq!(lost.len(), stake);
+}
+
+#[test]
+fn what_nobody_can_take_over_yet_is_not_said_to_be_lost() {
+    let mut page = landed(0);
+    page.perform(Act::RestartWith("acks", "all".into()));
+    for _ in 0..60 {
+        page.tick();
+    }
+    page.perform(Act::Fault(1, Fault::PowerOff));
+    let look = run(&page).look();
+    assert!(look.ledger.lost_count(look.world) > 0, "its page cache is gone");
+    assert_eq!(look.lost(), [], "the others in sync hold all of it");
+    let rows = rows::rows(&look, Window::place(look.first_offset(), look.last_offset(), 10, None));
+    let doomed = rows
+        .iter()
+        .flat_map(|row| row.cells.iter())
+        .filter(|cell| cell.standing == Standing::Doomed);
+    assert_eq!(doomed.count(), 0);
+}
+
+#[test]
+fn a_record_of_ones_own_stands_in_lane_and_ledger() {
+    let mut page = landed(20);
+    page.perform(Act::Produce);
+    page.tick();
+    let look = run(&page).look();
+    let last = look.ledger.last_number(ClientId(0));
+    assert!(look.recent(ClientId(0)).any(|(tag, _)| tag.number == last));
+    let table = ledger::table(&look, 24);
+    assert_eq!(table.columns.last().map(|column| column.number), Some(last));
+    assert!(
+        look.recent(ClientId(0)).all(|(_, story)| story.is_handed()),
+        "nothing that was not sent"
+    );
 }
 
 #[test]
@@ -1014,7 +1155,7 @@ fn the_metrics_say_what_a_dead_leader_changed() {
     let mut page = landed(20);
     page.perform(Act::KillLeader);
     play(&mut page);
-    let is_election = |marks: &[Mark]| marks.iter().any(|mark| matches!(mark, Mark::Election(_)));
+    let is_election = |marks: &[Mark]| marks.iter().any(|mark| matches!(mark, Mark::Election(..)));
     let history = run(&page).playback().history();
     let election = history.marks().find(|(_, marks)| is_election(marks));
     let step = run(&page).number_of(election.expect("another leads").0);

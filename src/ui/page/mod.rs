@@ -9,7 +9,6 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::event::{Outcome, What};
 use crate::cluster::{BrokerId, TopicId, TopicPartition};
 use crate::history::CutNotice;
 use crate::lesson::library::{self, LIBRARY};
@@ -22,8 +21,9 @@ use crate::ui::playground::{PLAYGROUND, Playground};
 use crate::ui::reading::{Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
-use crate::ui::view::stage::Row;
-use crate::ui::view::{knobs, wire};
+use crate::ui::tale::Tale;
+use crate::ui::view::stage::{Health, Row};
+use crate::ui::view::{knobs, rows, wire};
 
 /// Where one is.
 #[derive(Clone)]
@@ -59,15 +59,13 @@ pub enum Place {
 /// The file of what is modelled and what is not; it stands beside the lessons.
 pub const FIDELITY: &str = "fidelity";
 
-/// How far the landing's story has come.
+/// The landing. How far its story has come is read off its run ([`Tale`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Landing {
     /// What was set differently from the lesson's file.
     pub changes: Vec<(String, String)>,
-    /// Where the leader was killed: the position, and who it was.
-    pub killed: Option<(usize, u16)>,
-    /// How many acknowledgements since the election end the story.
-    pub told: bool,
+    /// The position at which the story began that was told last: it stops the play once.
+    told: Option<usize>,
 }
 
 /// Something to say that is not part of the run.
@@ -165,10 +163,6 @@ const WAITING_PACE: u32 = 16;
 
 /// A script of more lines than this is long.
 const LONG: usize = 2_000;
-
-/// How many records are acknowledged (or sent, where nobody acknowledges) after an election before the landing's story
-/// is told.
-const TOLD_AFTER: usize = 3;
 
 impl Page {
     /// The landing, playing.
@@ -291,11 +285,7 @@ impl Page {
         match Session::landing(&changes) {
             Ok(session) => {
                 self.session = Some(session);
-                self.place = Place::Landing(Landing {
-                    changes,
-                    killed: None,
-                    told: false,
-                });
+                self.place = Place::Landing(Landing { changes, told: None });
                 self.playing = true;
             }
             Err(why) => {
@@ -327,9 +317,7 @@ impl Page {
     /// Milliseconds from one step to the next while it plays. Where nothing is to be seen but waiting, time flies.
     pub fn pace(&self) -> u32 {
         let waits = match (&self.place, &self.session) {
-            (Place::Landing(landing), Some(session)) if !landing.told => {
-                landing.killed.is_some() && session.leader().is_none()
-            }
+            (Place::Landing(_), Some(session)) => Tale::of(session).is_some_and(|tale| tale.waits()),
             _ => false,
         };
         if waits { WAITING_PACE } else { 2_000 / self.speed.max(1) }
@@ -383,10 +371,11 @@ impl Page {
         let (Some(session), Place::Landing(landing)) = (&self.session, &mut self.place) else {
             return;
         };
-        if landing.told || !landing.killed.is_some_and(|(at, _)| is_told(session, at)) {
+        let tale = Tale::of(session).filter(Tale::is_told);
+        let Some(tale) = tale.filter(|tale| landing.told != Some(tale.at)) else {
             return;
-        }
-        landing.told = true;
+        };
+        landing.told = Some(tale.at);
         self.playing = false;
         self.progress.reached(LIBRARY[0].slug, 1, 1);
         if let Some((subject, offset)) = first_lost(session) {
@@ -551,11 +540,11 @@ impl Page {
         let Some(session) = &mut self.session else { return };
         match act(session) {
             Ok(cut) => {
-                self.notice = cut.map(Notice::Cut);
+                self.note_cut(cut);
                 self.refused = None;
                 self.way = Way::Stepped;
                 self.version += 1;
-                self.note_landing();
+                self.play_on_landing();
                 if let (Place::Lesson(_), Some(later)) = (&self.place, later::get()) {
                     (later.note_solved)(self);
                 }
@@ -564,27 +553,23 @@ impl Page {
         }
     }
 
-    /// The landing's story begins when its leader ends, however that came about.
-    fn note_landing(&mut self) {
-        let (Some(session), Place::Landing(landing)) = (&self.session, &mut self.place) else {
+    /// The landing plays on when its leader has just been ended, or told to end.
+    fn play_on_landing(&mut self) {
+        let (Some(session), Place::Landing(_)) = (&self.session, &self.place) else {
             return;
         };
-        let ended = session
-            .playback()
-            .history()
-            .last_events()
-            .iter()
-            .find_map(|event| match event.what {
-                What::BrokerEnded { broker, .. } => Some(broker),
-                _ => None,
-            });
-        // The controller has not missed it yet.
-        let leads = session.playback().world().image().leader(session.partition());
-        if let Some(broker) = ended.filter(|broker| leads == Some(*broker)) {
-            landing.killed = Some((session.position(), broker.0));
-            landing.told = false;
+        let look = session.look();
+        let leader = look.world.image().leader(session.partition());
+        let begun = Tale::of(session).is_some_and(|tale| tale.at == session.position());
+        if begun || leader.is_some_and(|leader| rows::health(&look, leader) == Health::Stopping) {
             self.playing = true;
         }
+    }
+
+    /// Says that the future was cut off, as long as that can be undone.
+    fn note_cut(&mut self, cut: Option<CutNotice>) {
+        let before = self.notice.take().filter(|notice| matches!(notice, Notice::Cut(_)));
+        self.notice = cut.map(Notice::Cut).or(before);
     }
 
     fn open_link(&mut self, a: Row, b: Row) {
@@ -617,7 +602,7 @@ impl Page {
         let Some(session) = &mut self.session else { return };
         match session.turn(name, value) {
             Ok(cut) => {
-                self.notice = cut.map(Notice::Cut);
+                self.note_cut(cut);
                 self.refused = None;
                 self.way = Way::Stepped;
                 self.version += 1;
@@ -694,10 +679,6 @@ impl Page {
             scenario: session.scenario(),
             step: session.step_number(),
             position: session.position(),
-            killed: match &self.place {
-                Place::Landing(landing) => landing.killed,
-                _ => None,
-            },
             stops: match &self.place {
                 Place::Lesson(reading) => later::get().map_or_else(Vec::new, |later| (later.stops_reached)(reading)),
                 _ => Vec::new(),
@@ -718,15 +699,7 @@ impl Page {
                 Some(session) => Ok(session),
                 None => Session::resumed(&kept.scenario, kept.step),
             },
-            Place::Landing(landing) => {
-                let session = Session::resumed(&kept.scenario, kept.step);
-                landing.killed = kept.killed.filter(|_| session.is_ok());
-                landing.told = match (&session, landing.killed) {
-                    (Ok(session), Some((at, _))) => is_told(session, at),
-                    _ => false,
-                };
-                session
-            }
+            Place::Landing(_) => Session::landing_resumed(&kept.scenario, kept.step),
             Place::Playground(_) => Session::resumed(&kept.scenario, kept.step),
             Place::Coming { .. } => {
                 self.kept = Some(kept);
@@ -771,36 +744,14 @@ pub struct Kept {
     pub step: usize,
     /// The position in the history.
     pub position: usize,
-    /// Where the landing's leader was killed, and who it was.
-    pub killed: Option<(usize, u16)>,
     /// The stops of a lesson that were reached, each with its position.
     pub stops: Vec<(usize, usize)>,
-}
-
-/// Whether the story since the crash can be told: another leads, and a few more payments are done with for the shop.
-fn is_told(session: &Session, killed_at: usize) -> bool {
-    let history = session.playback().history();
-    let mut elected = false;
-    let mut said = 0;
-    for (_, events) in history.events(killed_at, history.position()) {
-        for event in events {
-            match event.what {
-                What::LeaderElected { to: Some(_), .. } => elected = true,
-                What::Told {
-                    outcome: Outcome::Acked(_) | Outcome::Sent,
-                    ..
-                } if elected => said += 1,
-                _ => {}
-            }
-        }
-    }
-    said >= TOLD_AFTER
 }
 
 /// The first lost record, to look at, and its offset.
 fn first_lost(session: &Session) -> Option<(Subject, i64)> {
     let look = session.look();
-    let lost = look.ledger.lost_records(look.world, session.partition());
+    let lost = look.lost();
     let tag = lost.first()?;
     Some((
         Subject::Record(tag.client.0, tag.number),

@@ -93,21 +93,48 @@ pub fn after_kill(look: &Look<'_>, id: BrokerId) -> String {
     Held::of(look.log(id)).after_kill()
 }
 
+/// What is lost should another lead: acknowledged records that stand on this broker alone.
+pub fn at_stake(look: &Look<'_>, id: BrokerId) -> Option<String> {
+    match look.only_on(id) {
+        0 => None,
+        1 => Some("1 acknowledged record is only here, and lost if another leads.".to_string()),
+        stake => Some(format!(
+            "{stake} acknowledged records are only here, and lost if another leads."
+        )),
+    }
+}
+
+/// What survives where all does, unless another broker leads meanwhile.
+fn all_unless_another_leads(stake: &str, otherwise: String) -> String {
+    match stake {
+        "" => format!("Nothing is lost. {otherwise}"),
+        _ => otherwise,
+    }
+}
+
 /// One thing that can be done to a broker.
 pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
     let held = Held::of(look.log(id));
+    let stake = at_stake(look, id).unwrap_or_default();
     let (title, survives, dies) = match fault {
-        Fault::Kill => ("Kill the process", held.after_kill(), String::new()),
-        Fault::PowerOff | Fault::PowerOffKeeping(_) => ("Power off the host", held.on_disk(), held.cache_dies()),
+        Fault::Kill => ("Kill the process", held.after_kill(), stake),
+        Fault::PowerOff | Fault::PowerOffKeeping(_) => (
+            "Power off the host",
+            held.on_disk(),
+            [held.cache_dies(), stake].join(" ").trim().to_string(),
+        ),
         Fault::Stop => (
             "Stop it cleanly",
-            "Nothing is lost. It hands over what it leads, flushes everything, and ends.".to_string(),
-            String::new(),
+            all_unless_another_leads(
+                &stake,
+                format!("It {}flushes everything, and ends.", handing_over(look, id)),
+            ),
+            stake,
         ),
         Fault::Pause => (
             "Pause the process",
-            format!("Nothing is lost. {} until it is resumed.", silent(look, id)),
-            String::new(),
+            all_unless_another_leads(&stake, format!("{} until it is resumed.", silent(look, id))),
+            stake,
         ),
         Fault::Resume => (
             "Resume the process",
@@ -116,15 +143,19 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
         ),
         Fault::Cut => (
             "Cut it off",
-            "Nothing is lost here. No message passes to or from any other node.".to_string(),
-            String::new(),
+            all_unless_another_leads(&stake, "No message passes to or from any other node.".to_string()),
+            stake,
         ),
         Fault::Heal => (
             "Heal its paths",
             "Messages pass again; what was on the wire is not sent again by the wire.".to_string(),
             String::new(),
         ),
-        Fault::Start => ("Start the process", held.recovery(), String::new()),
+        Fault::Start => (
+            "Start the process",
+            format!("{} {}", held.recovery(), afterwards(look, id)),
+            String::new(),
+        ),
         Fault::Tear => {
             let torn = files(look, id).and_then(|files| files.last_batch());
             let from = torn.map_or(0, |torn| torn.offset);
@@ -157,6 +188,39 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
         survives: survives.into(),
         dies: dies.into(),
         reach: (fault == Fault::PowerOff).then(|| reach(look, id)).flatten(),
+    }
+}
+
+/// What a clean stop does with what a broker leads.
+fn handing_over(look: &Look<'_>, id: BrokerId) -> &'static str {
+    let image = look.world.image();
+    let Some(state) = image.partition(look.partition) else {
+        return "";
+    };
+    let runs = |other: &BrokerId| look.world.broker(*other).is_some_and(|broker| broker.is_running());
+    match state.leader == Some(id) {
+        false => "",
+        true if state.isr.iter().any(|other| *other != id && runs(other)) => "hands over what it leads, ",
+        true => "has nobody in sync to hand over to, leaves the partition offline, ",
+    }
+}
+
+/// What a broker that has started does next.
+fn afterwards(look: &Look<'_>, id: BrokerId) -> String {
+    let Some(decided) = look.world.controller().state().partition(look.partition) else {
+        return "It waits for the controller.".to_string();
+    };
+    let clean = look
+        .world
+        .broker(id)
+        .is_some_and(|broker| broker.host().clean.is_some());
+    match decided.leader {
+        Some(leader) if leader != id => format!("Then it follows broker {leader}."),
+        _ if decided.elr.contains(&id) && !clean => {
+            "Its end was not a clean one: it loses its place among those eligible to lead.".to_string()
+        }
+        _ if decided.isr.contains(&id) || decided.elr.contains(&id) => "Then it can lead.".to_string(),
+        _ => "Then it waits for somebody to lead.".to_string(),
     }
 }
 
@@ -219,20 +283,18 @@ impl Held {
     }
 
     fn cache_dies(&self) -> String {
-        self.cache
-            .as_ref()
-            .map_or_else(String::new, |cache| format!("{cache} in page cache dies."))
+        self.cache.as_ref().map_or_else(String::new, |cache| {
+            let several = !cache.chars().all(|letter| letter.is_ascii_digit());
+            format!("{cache} in page cache {}.", if several { "die" } else { "dies" })
+        })
     }
 
     fn recovery(&self) -> String {
         match (&self.disk, &self.cache) {
-            (None, None) => "Its log is empty: it copies everything from the leader.".to_string(),
+            (None, None) => "Its log is empty, and it registers.".to_string(),
             (disk, cache) => {
                 let all: Vec<&str> = disk.iter().chain(cache).map(String::as_str).collect();
-                format!(
-                    "It checks its log ({}), registers, and follows the leader.",
-                    all.join(", ")
-                )
+                format!("It checks its log ({}), and registers.", all.join(", "))
             }
         }
     }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::cluster::event::{Outcome, What};
 use crate::cluster::{BrokerId, ClientId, Tag};
+use crate::config::Acks;
 use crate::ledger::Story;
 use crate::ledger::present::{Custody, Fate, Host, Where};
 use crate::log::{Layer, Log};
@@ -47,7 +48,7 @@ pub fn changes(look: &Look<'_>) -> Vec<Change> {
 
 fn record(look: &Look<'_>, tag: Tag) -> Option<Inspector> {
     let story = look.ledger.story(tag)?;
-    let fate = look.ledger.fate(look.world, tag);
+    let fate = look.fate(tag);
     let custody = look.ledger.custody(look.world, tag);
     let name = look.names.record(tag);
     let title = story
@@ -130,6 +131,11 @@ fn verdict(story: &Story, fate: Fate, custody: &[Custody]) -> Option<Verdict> {
                     "It was acknowledged, but only {} holds it, and another leads now.",
                     brokers_said(&holders)
                 ),
+            };
+            let why = match story.acks {
+                Some(Acks::Leader) => format!("{why} With acks=1 the leader alone had to have it."),
+                Some(Acks::All) => format!("{why} With acks=all every in-sync replica had to have it."),
+                _ => why,
             };
             say(Tone::Bad, "Lost: acknowledged, and gone".to_string(), why)
         }

@@ -56,7 +56,12 @@ pub fn producers(look: &Look<'_>, window: Window) -> Vec<Rc<ProducerLane>> {
 
 fn records(look: &Look<'_>, client: ClientId, window: Window) -> (Vec<Sent>, u32) {
     let leader = look.leader_log();
-    let mut next = leader.map_or(0, |log| log.log_end_offset());
+    // What has no offset yet comes behind all that has, also where the log that counts is shorter now.
+    let placed = look.recent(client).filter_map(|(_, story)| {
+        let here = story.partition == Some(look.partition);
+        Some(story.offset().filter(|_| here)? + 1)
+    });
+    let mut next = placed.chain(leader.map(|log| log.log_end_offset())).max().unwrap_or(0);
     let (mut shown, mut failed) = (Vec::new(), 0);
     let alone = look.world.partitions().len() == 1;
     for (tag, story) in look.recent(client) {
@@ -114,7 +119,7 @@ pub fn told(look: &Look<'_>, tag: Tag, story: &Story) -> Told {
         None => Told::Held,
         Some(Outcome::Sent) => Told::Sent,
         Some(Outcome::Failed(error)) => Told::Failed(error.name().into()),
-        Some(Outcome::Acked(_)) if look.ledger.fate(look.world, tag) == Fate::Lost => Told::AckedLost,
+        Some(Outcome::Acked(_)) if look.fate(tag) == Fate::Lost => Told::AckedLost,
         Some(Outcome::Acked(_)) => Told::Acked,
     }
 }

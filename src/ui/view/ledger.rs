@@ -68,7 +68,7 @@ fn column(look: &Look<'_>, tag: Tag, story: &Story, brokers: &[BrokerId]) -> Led
         label: look.names.record(tag).into(),
         told: told_chip(&told(look, tag, story)),
         copies: brokers.iter().map(copy).collect(),
-        fate: truth(look.ledger.fate(look.world, tag)),
+        fate: truth(look.fate(tag)),
     }
 }
 

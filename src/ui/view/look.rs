@@ -3,6 +3,7 @@
 use crate::cluster::event::{Event, What};
 use crate::cluster::{BrokerId, ClientId, Input, Tag, TopicPartition, World};
 use crate::history::History;
+use crate::ledger::present::{Fate, Where};
 use crate::ledger::{Ledger, Story};
 use crate::log::Log;
 use crate::sorted::SortedMap;
@@ -95,11 +96,62 @@ impl<'a> Look<'a> {
     /// A producer's latest records, in order.
     pub fn recent(&self, client: ClientId) -> impl Iterator<Item = (Tag, &'a Story)> + use<'a> {
         let ledger = self.ledger;
-        let last = ledger.tally(client).handed;
+        let last = ledger.last_number(client);
         (last.saturating_sub(RECENT) + 1..=last).filter_map(move |number| {
             let tag = Tag { client, number };
-            Some((tag, ledger.story(tag)?))
+            let story = ledger.story(tag).filter(|story| story.is_handed())?;
+            Some((tag, story))
         })
+    }
+
+    /// What became of a record, as far as it is decided: while whoever led is gone and nobody has taken over, the copy of
+    /// a replica that may be elected still counts.
+    pub fn fate(&self, tag: Tag) -> Fate {
+        match self.ledger.fate(self.world, tag) {
+            Fate::Lost if !self.heirs(tag).is_empty() => Fate::Acknowledged,
+            fate => fate,
+        }
+    }
+
+    /// Acknowledged records of the partition in view that are gone, in the order of their acknowledgement.
+    pub fn lost(&self) -> Vec<Tag> {
+        let mut lost = self.ledger.lost_records(self.world, self.partition);
+        lost.retain(|tag| self.fate(*tag) == Fate::Lost);
+        lost
+    }
+
+    /// Who holds a record and may be elected in the place of a leader that has ended.
+    fn heirs(&self, tag: Tag) -> Vec<BrokerId> {
+        let partition = self.ledger.story(tag).and_then(|story| story.partition);
+        let decided = partition.and_then(|partition| self.world.controller().state().partition(partition));
+        let Some(decided) = decided else { return Vec::new() };
+        let runs = |id: BrokerId| self.world.broker(id).is_some_and(|broker| broker.is_running());
+        if decided.leader.is_some_and(runs) {
+            return Vec::new();
+        }
+        let copies = self.ledger.custody(self.world, tag).into_iter();
+        let held = copies.filter(|copy| matches!(copy.place, Where::Cache | Where::Disk));
+        held.map(|copy| copy.broker)
+            .filter(|id| decided.isr.contains(id) || decided.elr.contains(id))
+            .collect()
+    }
+
+    /// How many acknowledged records of the partition in view stand at the end of one broker's log, beyond all others'.
+    pub fn only_on(&self, id: BrokerId) -> usize {
+        let Some(log) = self.log(id) else { return 0 };
+        let others = self.world.broker_ids().filter(|other| *other != id);
+        let beyond = others
+            .filter_map(|other| self.log(other))
+            .map(Log::log_end_offset)
+            .max()
+            .unwrap_or(0);
+        let acknowledged = |offset: &i64| {
+            let story = Look::tag_at(log, *offset).and_then(|tag| self.ledger.story(tag));
+            story.is_some_and(|story| story.acknowledged().is_some())
+        };
+        (beyond.max(log.log_start_offset())..log.log_end_offset())
+            .filter(acknowledged)
+            .count()
     }
 
     /// The record at an offset of a log, from its start on.

@@ -34,6 +34,8 @@ fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
     let flushed = replica.map_or(0, |replica| replica.flushed());
     cells.extend(ghosts(look, id, log, flushed, window));
     let doomed = cells.iter().filter(|cell| cell.standing == Standing::Doomed).count();
+    let runs = look.world.broker(id).is_some_and(|broker| broker.is_running());
+    let doomed = if runs { doomed } else { doomed.max(look.only_on(id)) };
     BrokerRow {
         id: id.0,
         health,
@@ -249,7 +251,7 @@ fn standing(look: &Look<'_>, tag: Tag, offset: i64, committed: i64) -> Standing 
         .ledger
         .story(tag)
         .is_some_and(|story| story.acknowledged().is_some());
-    if acknowledged && look.ledger.fate(look.world, tag) == Fate::Lost {
+    if acknowledged && look.fate(tag) == Fate::Lost {
         Standing::Doomed
     } else if offset < committed {
         Standing::Committed

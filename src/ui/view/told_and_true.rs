@@ -9,7 +9,7 @@ use std::rc::Rc;
 use crate::cluster::event::Outcome;
 use crate::cluster::{BrokerId, ClientId, Tag};
 use crate::ledger::Story;
-use crate::ledger::present::Where;
+use crate::ledger::present::{Fate, Where};
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{brokers_said, time};
 
@@ -49,10 +49,13 @@ pub fn of(look: &Look<'_>, client: u16, number: u32) -> Option<ToldAndTrue> {
         told: told(story).into(),
         in_log: match holders.as_slice() {
             [] => "no".into(),
+            holders if look.fate(tag) == Fate::Lost => {
+                format!("no: the copy on {} does not count", brokers_said(holders)).into()
+            }
             holders => format!("yes, on {}", brokers_said(holders)).into(),
         },
         differs: match story.told {
-            Some((_, Outcome::Acked(_))) => holders.is_empty(),
+            Some((_, Outcome::Acked(_))) => holders.is_empty() || look.fate(tag) == Fate::Lost,
             Some((_, Outcome::Failed(_))) => !holders.is_empty(),
             Some((_, Outcome::Sent)) | None => false,
         },
