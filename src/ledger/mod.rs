@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub use counters::{Answer, Metric, Tally};
 pub use reads::{Disagreement, Seen};
 pub use record::{How, Place, Story, Taken, When};
-pub use touch::Subject;
+pub use touch::{Subject, partition_of};
 
 use crate::cluster::event::{Event, ReadError, Tag};
 use crate::cluster::ids::{BrokerId, ClientId, TopicPartition};

@@ -41,6 +41,18 @@ impl Touches {
     }
 }
 
+/// The partition that an event is about, if it is about one.
+pub fn partition_of(what: &What) -> Option<TopicPartition> {
+    let (mut found, mut several) = (None, false);
+    about(what, |subject| {
+        if let Subject::Partition(partition) = subject {
+            several |= found.is_some_and(|other| other != partition);
+            found = Some(partition);
+        }
+    });
+    found.filter(|_| !several)
+}
+
 /// Calls `f` with every subject of an event, its records left out. Arrivals and idle timers are about nothing: they would
 /// hide what really happened.
 fn about(what: &What, mut f: impl FnMut(Subject)) {

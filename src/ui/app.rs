@@ -26,7 +26,7 @@ use super::later::{self, Arriving, when_here};
 use super::page::{Notice, OWN, Page, Place, Way};
 use super::playground::PLAYGROUND;
 use super::scene::{Frame, Motion, Scene};
-use super::session::Session;
+use super::session::{Direction, Session};
 use super::start;
 use super::terms::Words;
 use super::transport::Transport;
@@ -239,7 +239,9 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
         (later.views.of_lesson)(reading, session)
     });
     let told = told::caption(&look).filter(|_| step > 0);
-    let caption = written.or(told).unwrap_or_else(|| at_rest(reading).to_string());
+    let caption = written
+        .or(told)
+        .unwrap_or_else(|| at_rest(session, reading).to_string());
     let now = names::time(look.world.now());
     let frame = Frame {
         window,
@@ -291,7 +293,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                 if room.narrow { <aside class="left after" aria-label="Settings of the cluster">{ settled }</aside> }
             </div>
             <footer class="foot">
-                <Transport {step} steps={session.steps()} time={Rc::<str>::from(now)} spoken={spoken.clone()} playing={page.playing} can_go_on={session.can_go_on()} {speed} marks={Rc::new(thin(&marks, session.steps()))} act={act.clone()}/>
+                <Transport {step} steps={session.steps()} time={Rc::<str>::from(now)} spoken={spoken.clone()} playing={page.playing} can_go_on={session.can_go_on()} {speed} has_mark={Some((session.marked(Direction::Previous).is_some(), session.marked(Direction::Next).is_some()))} marks={Rc::new(thin(&marks, session.steps()))} act={act.clone()}/>
                 { drawers(page, session, &stage, act) }
             </footer>
             <Live text={spoken} {quiet}/>
@@ -309,11 +311,13 @@ fn in_detail(page: &Page, stage: &Stage) -> Option<u16> {
     page.detail.or(stage.controller.leader).filter(exists).or_else(first)
 }
 
-/// What stands in the caption's place while nothing has happened.
-fn at_rest(reading: Option<&Reading>) -> &'static str {
-    match reading {
-        Some(_) => "The scene is set. Read what stands beside it, then press Next.",
-        None => "A cluster at rest. Take a step, or press Play.",
+/// What stands in the caption's place where nothing has happened.
+fn at_rest(session: &Session, reading: Option<&Reading>) -> &'static str {
+    match (session.step_number(), reading) {
+        (0, Some(_)) => "The scene is set. Read what stands beside it, then press Next.",
+        (0, None) if session.playback().world().is_quiet() => "A cluster at rest. Take a step, or press Play.",
+        (0, None) => "The beginning. Take a step, or press Play.",
+        _ => "Time has passed, and nothing happened at this moment.",
     }
 }
 

@@ -209,7 +209,7 @@ fn latest(session: &Session) -> Vec<EventLine> {
     for (at, events) in session.playback().history().events(from, position).into_iter().rev() {
         for event in events.iter().filter(|event| told::weight(&event.what) > 5) {
             let change = Change {
-                text: told::line(event, look.names).into(),
+                text: told::line_in(event, &look).into(),
                 rule: event.rule,
             };
             lines.push(EventLine {

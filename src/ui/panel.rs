@@ -5,20 +5,14 @@ use std::rc::Rc;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-use crate::cluster::event;
-use crate::ledger::present::Fate;
 use crate::lesson::compile::About;
 use crate::lesson::glossary;
 use crate::lesson::{Answered, Block, Kind, Prediction, Puzzle, Span};
-use crate::ui::act::{Act, Subject};
+use crate::ui::act::Act;
 use crate::ui::design::view::DesignPanel;
 use crate::ui::icons::icon;
-use crate::ui::page::Landing;
 use crate::ui::reading::{Given, Outcome, Reading, Run};
-use crate::ui::session::Session;
 use crate::ui::terms::Words;
-use crate::ui::view::faults::after_kill;
-use crate::ui::view::look::Look;
 
 /// A pane's heading.
 pub(in crate::ui) fn heading(eyebrow: &str, title: &str) -> Html {
@@ -36,6 +30,7 @@ pub fn lesson(
     let front = &reading.lesson.front;
     let open = reading.open_prediction(session);
     let next = reading.next(session);
+    let on = onwards(&reading.slug);
     let prose = reading.prose(session);
     // Where nothing was done since the stop, there is nothing to do again.
     let untouched = reading.stands_at_stop(session) && session.acts() == 0 && reading.given_here(session).is_none();
@@ -70,7 +65,7 @@ pub fn lesson(
                     </button>
                     <p class="under">{ place_in(reading, session) }</p>
                 } else {
-                    <a class="btn primary full" href={following(&reading.slug)}>{ "To the other lessons" }</a>
+                    <a class="btn primary full" href={on.0}>{ on.1 }</a>
                 }
                 <button class="btn" disabled={untouched} onclick={act.reform(|_| Act::Restart)}>{ icon("undo") }{ "This part again" }</button>
             </div>
@@ -88,12 +83,16 @@ fn place_in(reading: &Reading, session: &dyn Run) -> String {
 }
 
 /// Where to go from the end of a lesson.
-fn following(slug: &str) -> String {
+/// Where one goes from a lesson's end, and what that is called.
+fn onwards(slug: &str) -> (String, String) {
     let library = crate::lesson::library::LIBRARY;
     let at = library.iter().position(|source| source.slug == slug);
     match at.and_then(|at| library.get(at + 1)) {
-        Some(next) => format!("#/lesson/{}", next.slug),
-        None => "#/lessons".to_string(),
+        Some(next) => (
+            format!("#/lesson/{}", next.slug),
+            format!("Next lesson: {}", next.title),
+        ),
+        None => ("#/lessons".to_string(), "To the list of lessons".to_string()),
     }
 }
 

@@ -833,7 +833,7 @@ fn what_was_told_stands_beside_what_is() {
     let record = |text: &str| {
         let session = Session::resumed(&format!("{begin}{text}"), 9_999).expect("it plays");
         let record = told_and_true::of(&session.look(), 0, 1).expect("it was handed over");
-        let errors: Vec<&str> = record.failures.iter().map(|(_, error)| *error).collect();
+        let errors: Vec<&str> = record.failures.iter().map(|failed| failed.error).collect();
         let readers = record.readers.join(", ");
         (
             format!("{} / {} / {}", record.told, record.in_log, record.differs),

@@ -2,7 +2,7 @@
 
 use yew::prelude::*;
 
-use crate::ui::view::told_and_true::ToldAndTrue;
+use crate::ui::view::told_and_true::{Failed, ToldAndTrue};
 
 /// What the application was told above what the log holds, the attempts, and who has read it.
 pub fn inspected(record: &ToldAndTrue) -> Html {
@@ -12,9 +12,16 @@ pub fn inspected(record: &ToldAndTrue) -> Html {
             <dl class="facts">
                 <dt>{ "told" }</dt><dd {class}>{ record.told.to_string() }</dd>
                 <dt>{ "in the log" }</dt><dd {class}>{ record.in_log.to_string() }</dd>
-                { for record.failures.iter().enumerate().map(|(at, (when, error))| html! { <><dt>{ format!("attempt {}", at + 1) }</dt><dd>{ format!("{error}, at {when}") }</dd></> }) }
+                { for record.failures.iter().map(|failed| html! { <><dt>{ attempts(failed) }</dt><dd><span class="error">{ failed.error }</span>{ failed.when.to_string() }</dd></> }) }
                 if !record.readers.is_empty() { <dt>{ "read by" }</dt><dd>{ record.readers.join(", ") }</dd> }
             </dl>
         </section>
+    }
+}
+
+fn attempts(failed: &Failed) -> String {
+    match failed.attempts {
+        (one, other) if one == other => format!("attempt {one}"),
+        (first, last) => format!("attempts {first}–{last}"),
     }
 }

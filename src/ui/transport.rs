@@ -34,6 +34,9 @@ pub struct TransportProps {
     pub can_go_on: bool,
     /// Steps a second, times two.
     pub speed: u32,
+    /// Whether a marked event lies before the present, and behind it; nothing where one does not go from mark to mark.
+    #[prop_or_default]
+    pub has_mark: Option<(bool, bool)>,
     /// What is marked.
     pub marks: Rc<Vec<Mark>>,
     /// Where acts go.
@@ -59,6 +62,10 @@ pub fn Transport(props: &TransportProps) -> Html {
             .map_or(0.0, |input| input.value_as_number());
         Act::Go(Go::To(value as usize))
     });
+    let mark = |disabled: bool, to: Go, name: &'static str, glyph: &'static str| {
+        let key = if to == Go::NextMark { "→" } else { "←" };
+        html! { <button class="t mark" {disabled} onclick={go(to)} aria-label={name} title={format!("{name} (Shift {key})")}>{ icon(glyph) }</button> }
+    };
     let at = format!("--at:calc(9px + {} * (100% - 18px))", share(*step));
     html! {
         <div class="bar" role="group" aria-label="Time">
@@ -70,11 +77,15 @@ pub fn Transport(props: &TransportProps) -> Html {
             <button class="t" disabled={at_end} onclick={go(Go::On)} aria-label="One step" title="One step (→)">{ icon("next") }</button>
             <button class="t far" disabled={step == steps} onclick={go(Go::End)} aria-label="To the end" title="To the end (End)">{ icon("end") }</button>
             <span class="time" data-testid="time">{ format!("step {step}") }<span class="at">{ format!(" · {}", props.time) }</span></span>
+            <div class="seek">
+            if let Some((before, _)) = props.has_mark { { mark(!before, Go::PreviousMark, "To the marked event before", "left") } }
             <div class="timeline">
                 <div class="marks" aria-hidden="true">
                     { for props.marks.iter().map(|mark| html! { <span key={mark.step} class={class_of(mark.kind)} style={format!("--x:{}", share(mark.step))}>{ glyph(mark.kind) }</span> }) }
                 </div>
                 <input type="range" min="0" max={steps.to_string()} value={step.to_string()} disabled={*steps == 0} style={at} aria-label="Step" aria-valuetext={props.spoken.to_string()} oninput={seek}/>
+            </div>
+            if let Some((_, after)) = props.has_mark { { mark(!after, Go::NextMark, "To the marked event after", "right") } }
             </div>
             <Speed speed={props.speed} act={act.clone()}/>
         </div>

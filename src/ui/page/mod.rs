@@ -22,6 +22,7 @@ use crate::ui::reading::{Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
 use crate::ui::tale::Tale;
+use crate::ui::view::look::Look;
 use crate::ui::view::stage::{Health, Row};
 use crate::ui::view::{knobs, rows, wire};
 
@@ -360,7 +361,8 @@ impl Page {
         match moved {
             Moved::On | Moved::AtStop => {}
             Moved::Quiet => {
-                self.say("Everything is quiet: all is copied, nobody waits. Send a record, or break something.");
+                let words = self.session.as_ref().map(|session| quiet(&session.look()));
+                self.say(&words.unwrap_or_default());
             }
             Moved::Stuck(why) => self.refuse(&format!("The script cannot go on: {why}")),
         }
@@ -746,6 +748,22 @@ pub struct Kept {
     pub position: usize,
     /// The stops of a lesson that were reached, each with its position.
     pub stops: Vec<(usize, usize)>,
+}
+
+/// How things stand when nothing happens any more by itself.
+fn quiet(look: &Look<'_>) -> String {
+    let image = look.world.image();
+    let state = image.partition(look.partition);
+    let behind = state.is_some_and(|state| state.isr.len() < state.replicas.len());
+    let name = look.names.partition(look.partition);
+    let stands = match (state.map(|state| state.leader), look.lost().len()) {
+        (Some(None), _) => format!("{name} is offline, until a broker that may lead is back"),
+        (_, 1) => "1 acknowledged record is lost".to_string(),
+        (_, lost @ 2..) => format!("{lost} acknowledged records are lost"),
+        _ if behind => format!("not every replica of {name} is in sync, and nothing brings it back by itself"),
+        _ => "all is copied, nobody waits".to_string(),
+    };
+    format!("Everything is quiet: {stands}. Send a record, or do something to a broker.")
 }
 
 /// The first lost record, to look at, and its offset.

@@ -40,7 +40,7 @@ pub fn changes(look: &Look<'_>) -> Vec<Change> {
         .collect();
     sort_by(&mut events, |a, b| told::weight(&b.what).cmp(&told::weight(&a.what)));
     let change = |event: &&crate::cluster::Event| Change {
-        text: told::line(event, look.names).into(),
+        text: told::line_in(event, look).into(),
         rule: event.rule,
     };
     events.iter().take(12).map(change).collect()

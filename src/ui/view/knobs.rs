@@ -160,6 +160,9 @@ fn range(def: &'static Def) -> String {
         (_, Kind::Boolean) => "true or false".to_string(),
         (Valid::AtLeast(least), _) => format!("{least} or more{}", scaled(def, least)),
         (Valid::Any, _) if def.default == DefaultValue::Text("-1") => "-1 for no limit".to_string(),
+        // KafkaConfig.validateValues: each alone is free, together they are not.
+        _ if def.name == "replica.lag.time.max.ms" => "replica.fetch.wait.max.ms or more".to_string(),
+        (Valid::Any, Kind::Int | Kind::Long) => "any whole number".to_string(),
         _ => expected(def),
     }
 }

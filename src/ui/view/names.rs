@@ -63,6 +63,11 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Whether a partition is one of those in which the coordinators keep what concerns groups.
+    pub fn is_of_groups(&self, partition: TopicPartition) -> bool {
+        self.partition(partition).starts_with("__consumer_offsets-")
+    }
+
     /// A producer's or consumer's name.
     pub fn client(&self, id: ClientId) -> &'a str {
         self.world.settings().client(id)

@@ -5,8 +5,10 @@
 use crate::cluster::actor::TimerKind;
 use crate::cluster::event::{AppendedAs, BrokerState, Cause, Ended, Event, Expiry, LostBy, Outcome, What};
 use crate::cluster::message::MessageKind;
-use crate::cluster::{ClientId, Node, Tag};
+use crate::cluster::{ClientId, Node, Tag, TopicPartition};
+use crate::ledger::partition_of;
 use crate::ledger::present::{Host, Where};
+use crate::log::Batch;
 use crate::sorted::sort_by;
 use crate::ui::view::groups;
 use crate::ui::view::look::Look;
@@ -98,6 +100,16 @@ pub fn line(event: &Event, names: Names<'_>) -> String {
             .or_else(|| storage_line(what, names))
             .or_else(|| controller_line(what, names))
             .unwrap_or_else(|| world_line(what, names)),
+    }
+}
+
+/// What happened, in one line that names the partition where it is another than the one in view.
+pub fn line_in(event: &Event, look: &Look<'_>) -> String {
+    let told = line(event, look.names);
+    let other = partition_of(&event.what).filter(|partition| *partition != look.partition);
+    match other.map(|partition| look.names.partition(partition)) {
+        Some(name) if !told.contains(&name) => format!("{name}: {told}"),
+        _ => told,
     }
 }
 
@@ -266,20 +278,21 @@ fn read_line(client: &str, records: &[(i64, u64)], names: Names<'_>) -> String {
 
 fn data_line(what: &What, names: Names<'_>) -> Option<String> {
     Some(match what {
-        What::Appended { broker, by, batch, .. } => {
+        What::Appended {
+            broker,
+            by,
+            batch,
+            partition,
+            ..
+        } => {
+            let what = content(batch, *partition, names);
             let place = offsets(batch.base_offset(), batch.next_offset()).unwrap_or_default();
             let epoch = batch.leader_epoch();
             match by {
                 AppendedAs::Leader => {
-                    format!(
-                        "Broker {broker} writes {} at offset {place}, epoch {epoch}.",
-                        names.records(batch.tags())
-                    )
+                    format!("Broker {broker} writes {what} at offset {place}, epoch {epoch}.")
                 }
-                AppendedAs::Follower => format!(
-                    "Broker {broker} copies {} at offset {place}.",
-                    names.records(batch.tags())
-                ),
+                AppendedAs::Follower => format!("Broker {broker} copies {what} at offset {place}."),
             }
         }
         What::Duplicate { broker, base, tags, .. } => {
@@ -362,6 +375,16 @@ fn data_line(what: &What, names: Names<'_>) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// What a batch holds, in words.
+fn content(batch: &Batch, partition: TopicPartition, names: Names<'_>) -> String {
+    let sent = batch.tags().iter().any(|bits| *bits != 0);
+    match batch.tags() {
+        tags if sent => names.records(tags),
+        _ if names.is_of_groups(partition) => "what a group keeps".to_string(),
+        _ => "what no producer here has sent".to_string(),
+    }
 }
 
 /// A few names; of many the first and the last.
@@ -554,15 +577,20 @@ pub const CAPTION_WORDS: usize = 25;
 
 /// A step in at most twenty-five words: the event that tells most, and what goes with it if there is room.
 pub fn caption(look: &Look<'_>) -> Option<String> {
+    // What another partition does tells half as much.
+    let weight = |event: &Event| match partition_of(&event.what) {
+        Some(partition) if partition != look.partition => weight(&event.what) / 2,
+        _ => weight(&event.what),
+    };
     let mut ranked: Vec<&Event> = look.events.iter().collect();
-    sort_by(&mut ranked, |a, b| weight(&b.what).cmp(&weight(&a.what)));
+    sort_by(&mut ranked, |a, b| weight(b).cmp(&weight(a)));
     let first = *ranked.first()?;
-    let told = line(first, look.names);
+    let told = line_in(first, look);
     let others = ranked
         .iter()
         .skip(1)
-        .filter(|event| weight(&event.what) >= 50)
-        .map(|event| line(event, look.names));
+        .filter(|event| weight(event) >= 50)
+        .map(|event| line_in(event, look));
     let next = remark(first, look)
         .into_iter()
         .chain(others)

@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use crate::cluster::event::Outcome;
 use crate::cluster::{BrokerId, ClientId, Tag};
-use crate::ledger::Story;
 use crate::ledger::present::{Fate, Where};
+use crate::ledger::{Story, When};
+use crate::log::Errors;
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{brokers_said, time};
 
@@ -22,10 +23,40 @@ pub struct ToldAndTrue {
     pub in_log: Rc<str>,
     /// Whether what was told and what is differ.
     pub differs: bool,
-    /// Each attempt that came to nothing: when that was known, and the error's name.
-    pub failures: Vec<(Rc<str>, &'static str)>,
+    /// Attempts that came to nothing, those with the same error one after another in one entry.
+    pub failures: Vec<Failed>,
     /// Who has read it.
     pub readers: Vec<Rc<str>>,
+}
+
+/// Attempts one after another that came to nothing in the same way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The first of them, counted from 1, and the last.
+    pub attempts: (usize, usize),
+    /// The error's name.
+    pub error: &'static str,
+    /// When that was known: of the first, and of the last where there are several.
+    pub when: Rc<str>,
+}
+
+fn folded(failures: &[(When, Errors)]) -> Vec<Failed> {
+    let mut before = 0;
+    let runs = failures.chunk_by(|(_, one), (_, next)| one == next);
+    runs.map(|run| {
+        let first = before + 1;
+        before += run.len();
+        let times = (time(run[0].0.at), time(run[run.len() - 1].0.at));
+        Failed {
+            attempts: (first, before),
+            error: run[0].1.name(),
+            when: match run.len() {
+                1 => times.0.into(),
+                _ => format!("{} to {}", times.0, times.1).into(),
+            },
+        }
+    })
+    .collect()
 }
 
 /// A record as its producer saw it, and as it is; nothing if it was never handed over.
@@ -40,7 +71,7 @@ pub fn of(look: &Look<'_>, client: u16, number: u32) -> Option<ToldAndTrue> {
         .iter()
         .filter(|copy| matches!(copy.place, Where::Cache | Where::Disk));
     let holders: Vec<BrokerId> = holds.map(|copy| copy.broker).collect();
-    let failures = look.ledger.retries(tag).iter();
+    let failures = look.ledger.retries(tag);
     let readers = look
         .world
         .clients()
@@ -59,9 +90,7 @@ pub fn of(look: &Look<'_>, client: u16, number: u32) -> Option<ToldAndTrue> {
             Some((_, Outcome::Failed(_))) => !holders.is_empty(),
             Some((_, Outcome::Sent)) | None => false,
         },
-        failures: failures
-            .map(|(when, error)| (time(when.at).into(), error.name()))
-            .collect(),
+        failures: folded(failures),
         readers: readers.map(|(id, _)| look.names.client(id).into()).collect(),
     })
 }

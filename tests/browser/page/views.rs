@@ -298,7 +298,8 @@ fn with_mistakes(page: &Page) -> Result<()> {
 }
 
 fn after_a_crash(page: &Page) -> Result<()> {
-    let scenario = "brokers 3\ntopic payments replicas=3\nproducer shop\nsend shop payments count=5\nrun until acked\n";
+    let scenario =
+        "brokers 3\ntopic payments replicas=3\nproducer shop\nsend shop payments count=5 every=50ms\nrun for 1s\n";
     let run = json!({ "scenario": scenario, "step": 3, "position": 5, "crashed": "panicked on purpose" });
     page.open_after("", "", &run.to_string())?;
     page.wait_for_text("The engine stopped, and was started again")?;
