@@ -169,7 +169,7 @@ fn segment_words(segment: &Segment) -> String {
 fn marks_above(row: &BrokerRow, frame: &Frame) -> Html {
     html! {
         <>
-            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"))} style={frame.at(row.log_end.at.max(frame.window.start))}>
+            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"), (row.log_end.at >= frame.window.end - 1).then_some("last"))} style={frame.at(row.log_end.at.max(frame.window.start))}>
                 <span>{ format!("LEO {}", row.log_end.at) }</span>
             </div>
             if let Some(mark) = row.high_watermark {
