@@ -814,7 +814,11 @@ impl Generator {
             if is_log && (clean || flushed >= length) {
                 continue;
             }
-            all.extend(self.hurt(&name, if is_log { flushed } else { 0 }, length));
+            let hurt = self.hurt(&name, if is_log { flushed } else { 0 }, length);
+            // What is put in the place of a file is not what is known of that one.
+            let replaced = hurt.as_ref().and_then(|hurt| hurt["to"].as_str());
+            files.retain(|(name, ..)| Some(name.as_str()) != replaced);
+            all.extend(hurt);
         }
         all.into()
     }

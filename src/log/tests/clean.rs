@@ -373,8 +373,15 @@ fn moments_of_a_swap(before: &Files, after: &Files) -> Vec<Files> {
             .any(|kind| base_offset_of(name, kind).is_some());
         segments && before.get(name).is_none_or(|old| old.to_bytes() != file.to_bytes())
     };
-    let fresh: Vec<(&str, &File)> = after.iter().filter(|(name, file)| is_new(name, file)).collect();
-    let gone: Vec<&str> = before
+    // A segment's files change their names one after another, the log first.
+    let turn = |name: &str| {
+        let kinds = ["log", "index", "timeindex", "txnindex", "snapshot"];
+        let of_kind = |(turn, kind): (usize, &&str)| base_offset_of(name, kind).map(|base| (base, turn));
+        kinds.iter().enumerate().find_map(of_kind)
+    };
+    let mut fresh: Vec<(&str, &File)> = after.iter().filter(|(name, file)| is_new(name, file)).collect();
+    fresh.sort_by_key(|(name, _)| turn(name));
+    let mut gone: Vec<&str> = before
         .iter()
         .map(|(name, _)| name)
         .filter(|name| {
@@ -382,6 +389,7 @@ fn moments_of_a_swap(before: &Files, after: &Files) -> Vec<Files> {
             after.get(&deleted).is_some()
         })
         .collect();
+    gone.sort_by_key(|name| turn(name));
     let mut moments = vec![before.clone()];
     let mut now = before.clone();
     let mut moment = |now: &Files| moments.push(now.clone());
@@ -417,9 +425,27 @@ fn moments_of_a_swap(before: &Files, after: &Files) -> Vec<Files> {
     moments
 }
 
+/// A folder as it is, and with each index file of it lost, or only half of it written.
+fn with_indexes_hurt(files: &Files) -> Vec<Files> {
+    let mut all = vec![files.clone()];
+    for (name, file) in files.iter() {
+        if name.contains(".index") || name.contains(".timeindex") {
+            let mut lost = files.clone();
+            lost.remove(name);
+            let mut short = files.clone();
+            let mut half = file.clone();
+            half.cut(file.len() / 2);
+            short.insert(name, half);
+            all.extend([lost, short]);
+        }
+    }
+    all
+}
+
 #[test]
 fn a_crash_in_a_swap_loses_no_key_and_invents_nothing() {
     let mut log = Cleaning::new(160);
+    log.rig.config.index_interval_bytes = 0;
     for (number, key) in ["a", "b", "a", "c", "b", "a", "d", "c"].iter().enumerate() {
         log.append(&keyed(key, Some(&number.to_string()), 0));
     }
@@ -434,7 +460,10 @@ fn a_crash_in_a_swap_loses_no_key_and_invents_nothing() {
     let moments = moments_of_a_swap(&before, &after);
     assert!(moments.len() > 12, "{} moments", moments.len());
     let mut seen = Vec::new();
-    for (number, files) in moments.into_iter().enumerate() {
+    let folders = moments.iter().enumerate();
+    let folders =
+        folders.flat_map(|(number, files)| with_indexes_hurt(files).into_iter().map(move |files| (number, files)));
+    for (number, files) in folders {
         let args = LoadArgs {
             shutdown: Shutdown::Unclean,
             recovery_point: log.rig.log.recovery_point(),
