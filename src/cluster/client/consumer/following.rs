@@ -21,7 +21,7 @@ use crate::log::Errors;
 use crate::sorted::SortedSet;
 
 use super::Consumer;
-use super::group::refusal;
+use super::leaving::refusal;
 use super::membership::{CommitWhy, GroupAsks, Membership, Stage};
 use super::position::Reading;
 

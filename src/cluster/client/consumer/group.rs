@@ -1,5 +1,5 @@
-//! A consumer as member of its group, and what is special about the classic protocol: it finds the coordinator, joins, gets its share, says
-//! that it is alive, and goes.
+//! A consumer as member of its group, and what is special about the classic protocol: it joins, gets its share, and says that
+//! it is alive.
 //!
 //! The leader of a generation assigns; the others only ask. Under the eager protocol all partitions are given up before a
 //! member joins again, under the cooperative one only those that go to somebody else. Heartbeats that change nothing do not
@@ -13,24 +13,21 @@ use std::sync::Arc;
 
 use crate::cluster::actor::Cx;
 use crate::cluster::assignor::{Assignor, Group, Member, Slot};
+use crate::cluster::client::Life;
 use crate::cluster::client::backoff::micros;
-use crate::cluster::client::{Life, News};
 use crate::cluster::event::{Loss, What};
 use crate::cluster::group::protocol::{
-    AWAY, ConsumerBeat, GroupRequest, GroupResponse, JoinAnswer, JoinGroup, Joined, JoinedMember, LEAVES, MemberId,
-    Standing, Subscription,
+    GroupRequest, GroupResponse, JoinAnswer, JoinGroup, Joined, JoinedMember, MemberId, Standing, Subscription,
 };
-use crate::cluster::ids::{BrokerId, GroupId, Node, TopicId, TopicPartition};
-use crate::cluster::input::Polls;
-use crate::cluster::message::Message;
+use crate::cluster::ids::{BrokerId, GroupId, TopicId, TopicPartition};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
-use crate::config::{GroupProtocol, Strategy};
+use crate::config::Strategy;
 use crate::log::Errors;
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::Consumer;
-use super::membership::{Commit, CommitWhy, Coordinator, GroupAsks, Membership, Stage, slot};
+use super::membership::{CommitWhy, Coordinator, GroupAsks, Membership, Stage, slot};
 use super::position::Reading;
 
 /// What the JoinGroup may take beyond the rebalance itself.
@@ -119,78 +116,6 @@ impl Consumer {
         if let Some(membership) = &mut self.membership {
             membership.last_poll = now;
         }
-    }
-
-    /// A member whose application has not polled for too long goes.
-    fn leave_if_idle(&mut self, cx: &mut Cx) {
-        if self.idle_due(cx).is_none_or(|due| due > cx.now) {
-            return;
-        }
-        let client = self.id;
-        cx.say(Rule::PollInterval, || What::PollIntervalPassed { client });
-        self.send_leave(cx);
-        self.leave_membership(cx);
-    }
-
-    /// When its application will have been away for too long.
-    pub(super) fn idle_due(&self, cx: &Cx) -> Option<Micros> {
-        let membership = self.membership.as_ref().filter(|_| self.life == Life::Running)?;
-        let member = !membership.member.is_empty() && membership.stage != Stage::Out;
-        let told = self.polls == Polls::WhenTold;
-        (member && told && cx.holds(Rule::PollInterval))
-            .then(|| membership.last_poll + micros(self.config.max_poll_interval_ms))
-    }
-
-    /// Whether there is anything to ask the coordinator.
-    pub(super) fn needs_coordinator(&self) -> bool {
-        let Some(membership) = &self.membership else {
-            return false;
-        };
-        let member = membership.stage != Stage::Out;
-        let closing = self.life == Life::Closing;
-        self.is_polling() || member || closing || !membership.commits.is_empty()
-    }
-
-    fn find_coordinator(&mut self, cx: &mut Cx) {
-        let needed = self.needs_coordinator();
-        let Some(membership) = self.membership.as_mut().filter(|_| needed) else {
-            return;
-        };
-        let wanted = membership.coordinator == Coordinator::Unknown && membership.not_before <= cx.now;
-        if !wanted {
-            return;
-        }
-        let can = |broker: &BrokerId| membership.connections.can_send(*broker, cx);
-        let all: Vec<BrokerId> = cx.reach.brokers().filter(can).collect();
-        let after = |last: BrokerId| all.iter().copied().find(|&id| id > last);
-        let next = membership.asked_last.and_then(after).or(all.first().copied());
-        let Some(to) = next else { return };
-        // Whoever has answered well is asked again, the others in turn.
-        membership.asked_last = (membership.attempts > 0).then_some(to);
-        membership.coordinator = Coordinator::Asked;
-        let group = membership.group;
-        let message = |correlation| Message::FindCoordinator(correlation, group);
-        membership.connections.send(to, GroupAsks::FindCoordinator, message, cx);
-    }
-
-    /// Sends the coordinator a request, if it can be reached. Says whether it left.
-    pub(super) fn ask_group(
-        &mut self,
-        what: GroupAsks,
-        request: impl FnOnce(Standing) -> GroupRequest,
-        cx: &mut Cx,
-    ) -> bool {
-        let Some(membership) = &mut self.membership else {
-            return false;
-        };
-        let can = |broker: &BrokerId| membership.connections.can_send(*broker, cx);
-        let Some(to) = membership.at().filter(can) else {
-            return false;
-        };
-        let request = Box::new(request(membership.standing(&self.config)));
-        let message = |correlation| Message::Group(correlation, request);
-        membership.connections.send(to, what, message, cx);
-        true
     }
 
     /// The leader looks whether its topics have other partitions than it has assigned.
@@ -283,7 +208,7 @@ impl Consumer {
     }
 
     /// Partitions are no longer read.
-    fn take_away(&mut self, partitions: &[TopicPartition], by: Loss, rule: Rule, cx: &mut Cx) {
+    pub(super) fn take_away(&mut self, partitions: &[TopicPartition], by: Loss, rule: Rule, cx: &mut Cx) {
         if partitions.is_empty() {
             return;
         }
@@ -381,63 +306,6 @@ impl Consumer {
             }
             _ => {}
         }
-    }
-
-    /// A broker has told who coordinates the group.
-    pub(super) fn on_coordinator(&mut self, answer: Result<BrokerId, Errors>, known: i64, cx: &mut Cx) {
-        let (client, backoff) = (self.id, self.backoff());
-        let Some(membership) = &mut self.membership else { return };
-        membership.known = known;
-        match answer {
-            Ok(broker) => {
-                membership.coordinator = Coordinator::At(broker);
-                membership.attempts = 0;
-                let group = membership.group;
-                cx.say(Rule::GroupCoordinator, || What::CoordinatorFound {
-                    client,
-                    group,
-                    broker,
-                });
-            }
-            Err(_) => {
-                membership.coordinator = Coordinator::Nowhere;
-                membership.not_before = cx.now + backoff.plain(membership.attempts);
-                membership.attempts += 1;
-            }
-        }
-    }
-
-    /// Whether only news of the cluster can tell it where its coordinator is.
-    pub(super) fn has_lost_coordinator(&self, cx: &Cx) -> bool {
-        let Some(membership) = self.membership.as_ref().filter(|_| self.needs_coordinator()) else {
-            return false;
-        };
-        match membership.coordinator {
-            Coordinator::Nowhere => true,
-            Coordinator::At(broker) => !membership.connections.is_within_reach(broker, cx),
-            Coordinator::Unknown | Coordinator::Asked => false,
-        }
-    }
-
-    /// There are news of the cluster: who coordinates may be told differently now.
-    pub(super) fn look_for_coordinator(&mut self) {
-        if let Some(membership) = &mut self.membership
-            && membership.coordinator != Coordinator::Asked
-        {
-            membership.coordinator = Coordinator::Unknown;
-        }
-    }
-
-    /// What it waits for, if only news of the cluster can tell where its coordinator is.
-    pub(super) fn news_of_coordinator(&self) -> Option<News> {
-        let membership = self.membership.as_ref().filter(|_| self.coordinator_lost)?;
-        let backoff = self.backoff();
-        Some(News {
-            known_offset: membership.known,
-            next_poll: membership.not_before,
-            then: backoff.plain(membership.attempts),
-            every: backoff.longest(),
-        })
     }
 
     fn on_join_answer(&mut self, answer: JoinAnswer, cx: &mut Cx) {
@@ -566,145 +434,6 @@ impl Consumer {
             error => self.fail_group(error, cx),
         }
     }
-
-    /// It belongs to its group no longer, by this rule: others may have its partitions.
-    pub(super) fn lose_membership(&mut self, rule: Rule, cx: &mut Cx) {
-        let Some(membership) = &mut self.membership else { return };
-        membership.target = None;
-        membership.adopted = None;
-        membership.generation = -1;
-        membership.stage = Stage::Out;
-        membership.rejoin = true;
-        let all: Vec<TopicPartition> = self.readings.keys().copied().collect();
-        self.take_away(&all, Loss::Lost, rule, cx);
-    }
-
-    /// It has left by itself, and begins as if it had never been a member.
-    fn leave_membership(&mut self, cx: &mut Cx) {
-        let keeps_id = self.follows();
-        if let Some(membership) = &mut self.membership {
-            if !keeps_id {
-                membership.member = MemberId::default();
-            }
-            membership.connections.forget(|_, _| true);
-        }
-        self.lose_membership(Rule::PollInterval, cx);
-    }
-
-    /// The application sees an error of its group, and the consumer does nothing more about it.
-    pub(super) fn fail_group(&mut self, error: Errors, cx: &mut Cx) {
-        let client = self.id;
-        if let Some(membership) = &mut self.membership {
-            membership.rejoin = false;
-        }
-        cx.say(refusal(error), || What::ConsumerError {
-            client,
-            partition: None,
-            error: crate::cluster::event::ReadError::Answered(error),
-        });
-        if self.poll.is_some() {
-            self.end_poll();
-        }
-    }
-
-    /// The connection to the coordinator is gone, or a request on it has taken too long.
-    pub(super) fn on_coordinator_lost(&mut self, peer: BrokerId, cx: &mut Cx) {
-        let wait = micros(self.config.reconnect_backoff_ms);
-        let Some(membership) = &mut self.membership else { return };
-        let failed = membership.connections.closed(peer, wait, cx.now);
-        if membership.at() == Some(peer) {
-            membership.coordinator = Coordinator::Unknown;
-        }
-        for request in failed {
-            let Some(membership) = &mut self.membership else { return };
-            match request.what {
-                GroupAsks::FindCoordinator => membership.coordinator = Coordinator::Unknown,
-                GroupAsks::Join(_) => membership.stage = Stage::Out,
-                GroupAsks::Sync => {
-                    membership.stage = Stage::Out;
-                    membership.rejoin = true;
-                }
-                GroupAsks::Heartbeat => {}
-                GroupAsks::ConsumerBeat => {
-                    membership.say_everything();
-                    membership.beat_now = membership.stage != Stage::Joining;
-                    if membership.stage == Stage::Joining {
-                        membership.stage = Stage::Out;
-                    }
-                }
-                GroupAsks::Commit(commit) => self.on_commit_unanswered(commit, cx),
-                GroupAsks::FetchOffsets(asked) => {
-                    for tp in asked {
-                        if self.readings.get(&tp).is_some_and(|reading| reading.asked) {
-                            self.try_again(tp, cx);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// It goes: first what it commits by itself, then its word to the coordinator.
-    pub(super) fn begin_closing(&mut self, cx: &mut Cx) {
-        self.life = Life::Closing;
-        let member = self
-            .membership
-            .as_ref()
-            .is_some_and(|membership| membership.stage == Stage::In);
-        if member {
-            self.commit_by_itself(CommitWhy::Close, cx);
-        }
-    }
-
-    /// Ends when nothing is left to be said, or nobody is there to hear it.
-    fn finish_closing(&mut self, cx: &mut Cx) {
-        if self.life != Life::Closing {
-            return;
-        }
-        let at = self.membership.as_ref().and_then(Membership::at);
-        let heard = at.is_some_and(|at| cx.reach.can(Node::Broker(at)));
-        let left = |commit: &Commit| !commit.offsets.is_empty();
-        let pending = self.commits_under_way()
-            || self
-                .membership
-                .as_ref()
-                .is_some_and(|membership| membership.commits.iter().any(left));
-        if pending && heard {
-            return;
-        }
-        self.send_leave(cx);
-        self.end(cx);
-    }
-
-    /// It tells its coordinator that it goes. A static member of the classic protocol does not, one of the consumer protocol
-    /// says that it will be back.
-    fn send_leave(&mut self, cx: &mut Cx) {
-        let (follows, is_static) = (self.follows(), self.config.group_instance_id.is_some());
-        if is_static && !follows {
-            return;
-        }
-        let is_member =
-            |membership: &&mut Membership| !membership.member.is_empty() && (!follows || membership.generation >= 0);
-        let Some(membership) = self.membership.as_mut().filter(is_member) else {
-            return;
-        };
-        let can = |broker: &BrokerId| membership.connections.can_send(*broker, cx);
-        let Some(to) = membership.at().filter(can) else { return };
-        let request = Box::new(match self.config.group_protocol {
-            GroupProtocol::Classic => GroupRequest::Leave(membership.standing(&self.config)),
-            GroupProtocol::Consumer => {
-                let by = Standing {
-                    epoch: if is_static { AWAY } else { LEAVES },
-                    ..membership.standing(&self.config)
-                };
-                GroupRequest::ConsumerBeat(Box::new(ConsumerBeat::plain(by)))
-            }
-        });
-        let correlation = membership.connections.correlation();
-        membership
-            .connections
-            .send_only(to, Message::Group(correlation, request), cx);
-    }
 }
 
 /// The assignor that a strategy names.
@@ -731,15 +460,4 @@ fn assign(joined: &Joined, topics: SortedMap<Arc<str>, u32>) -> Vec<(MemberId, S
         members: joined.members.iter().map(member).collect(),
     };
     joined.protocol.assign(&group).into_iter().collect()
-}
-
-/// The rule by which a coordinator refuses a member for good.
-pub(super) fn refusal(error: Errors) -> Rule {
-    match error {
-        Errors::GroupIdNotFound => Rule::GroupMemberEpoch,
-        Errors::FencedInstanceId | Errors::UnreleasedInstanceId => Rule::GroupStatic,
-        Errors::InconsistentGroupProtocol => Rule::GroupAssign,
-        Errors::InvalidSessionTimeout => Rule::GroupSession,
-        _ => Rule::GroupRebalance,
-    }
 }

@@ -10,8 +10,10 @@
 
 mod answers;
 mod commits;
+mod coordinator;
 mod following;
 mod group;
+mod leaving;
 mod membership;
 mod position;
 mod requests;

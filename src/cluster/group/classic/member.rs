@@ -6,7 +6,7 @@
 //! Deliberately absent: the client's host, which is always the same.
 
 use crate::cluster::assignor::{Assignor, Slot};
-use crate::cluster::group::protocol::{InstanceId, Subscription};
+use crate::cluster::group::protocol::{InstanceId, JoinGroup, Subscription};
 use crate::cluster::ids::ClientId;
 use crate::cluster::message::Correlation;
 use crate::cluster::settings::Micros;
@@ -71,6 +71,28 @@ pub struct Member {
 }
 
 impl Member {
+    /// One that has just asked to join, and waits for the others.
+    pub(super) fn new(
+        client: ClientId,
+        id: Correlation,
+        request: JoinGroup,
+        assignment: SortedSet<Slot>,
+        now: Micros,
+    ) -> Member {
+        Member {
+            client,
+            instance: request.instance,
+            session: request.session,
+            rebalance: request.rebalance,
+            every: request.every,
+            protocols: request.protocols,
+            subscription: request.subscription,
+            assignment,
+            contact: Contact::Heard(now),
+            awaits: Some(Awaits::Join(id)),
+        }
+    }
+
     /// Whether it waits for the others.
     pub(super) fn has_joined(&self) -> bool {
         matches!(self.awaits, Some(Awaits::Join(_)))

@@ -3,14 +3,16 @@
 //! What is decided takes effect at once for the group's own protocol; offsets are told to others only when their record is
 //! replicated, and so is an answer to who wrote it. Mirrors `GroupCoordinatorShard` and `CoordinatorRuntime`.
 
+mod expiry;
 mod following;
+mod writes;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::cluster::actor::Cx;
 use crate::cluster::assignor::Slot;
-use crate::cluster::event::{Departure, What};
+use crate::cluster::event::Departure;
 use crate::cluster::ids::{ClientId, GroupId, TopicPartition};
 use crate::cluster::image::Image;
 use crate::cluster::message::Correlation;
@@ -22,13 +24,10 @@ use crate::sorted::SortedMap;
 use super::classic::{ClassicGroup, millis};
 use super::consumer::Around;
 use super::kind::GroupKind;
-use super::out::{Out, Then, Write, broker};
+use super::out::{Out, Then, broker};
 use super::protocol::{GroupRequest, GroupResponse, JoinGroup, MemberId, Remembered, Standing};
 use super::record::{Entry, GroupMetadata, OffsetAndMetadata};
-use following::{is_change, remove};
-
-/// How long after a failure the removal of a member is tried again.
-const REMOVAL_BACKOFF: Micros = 500_000;
+use following::remove;
 
 /// A group with its commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,25 +142,6 @@ impl Shard {
     /// Whether the group exists.
     fn knows(&self, id: GroupId) -> bool {
         self.groups.get(&id).is_some_and(|group| group.kind != GroupKind::Gone)
-    }
-
-    /// A group's commits as they are written, replicated or not.
-    fn written_offsets(&self, id: GroupId, cx: &Cx<'_>) -> SortedMap<Slot, OffsetAndMetadata> {
-        let replicated = self.groups.get(&id).map(|group| &group.offsets);
-        let mut offsets = replicated.cloned().unwrap_or_default();
-        let name = cx.settings.group(id);
-        for entry in self.pending.iter().flat_map(|write| &write.entries) {
-            match entry {
-                Entry::Offset(of, slot, Some(value)) if of == name => {
-                    offsets.insert(slot.clone(), *value);
-                }
-                Entry::Offset(of, slot, None) if of == name => {
-                    offsets.remove(slot);
-                }
-                _ => {}
-            }
-        }
-        offsets
     }
 
     /// Handles a request of a member, or of somebody who may become one.
@@ -310,141 +290,6 @@ impl Shard {
         Ok(wanted.into_iter().map(find).collect())
     }
 
-    /// A write stands in the log up to this offset, and is not replicated yet.
-    pub fn written(&mut self, write: Write, last: i64, cx: &Cx<'_>) {
-        let timeout = cx.settings.broker(broker(cx)).offsets_commit_timeout_ms;
-        let of_members: Vec<Entry> = write.entries.iter().filter(|entry| is_change(entry)).cloned().collect();
-        self.take_in(&of_members, cx);
-        self.hear(&write.then, cx.now);
-        let awaited = !matches!(write.then, Then::Nothing | Then::Remove(..));
-        self.pending.push_back(Pending {
-            last,
-            until: awaited.then(|| cx.now + timeout.max(0) as Micros * 1_000),
-            entries: write.entries,
-            then: write.then,
-        });
-    }
-
-    /// A write could not be appended.
-    pub fn not_written(&mut self, write: Write, error: Errors, out: &mut Out, cx: &mut Cx<'_>) {
-        self.fail(write.then, coordinator_error(error), out, cx);
-    }
-
-    /// Everything below this offset is replicated.
-    pub fn replicated(&mut self, watermark: i64, out: &mut Out, cx: &mut Cx<'_>) {
-        while self.pending.front().is_some_and(|write| write.last < watermark) {
-            let Some(write) = self.pending.pop_front() else { return };
-            let offsets = |entry: &&Entry| matches!(entry, Entry::Offset(..));
-            let entries: Vec<Entry> = write.entries.iter().filter(offsets).cloned().collect();
-            self.take_in(&entries, cx);
-            self.tell_commit(&entries, &write.then, cx);
-            match write.then {
-                Then::Nothing | Then::Remove(..) => {}
-                Then::Answer(client, id) => out.reply(client, id, GroupResponse::Commit(None)),
-                Then::Beaten { client, id, beaten, .. } => {
-                    out.reply(client, id, GroupResponse::ConsumerBeat(Ok(beaten)));
-                }
-                Then::Replaced { group, member, .. } => {
-                    if let Some(classic) = self.classic_mut(group) {
-                        classic.replaced(&member, out);
-                    }
-                }
-                Then::Assign {
-                    group,
-                    generation,
-                    shares,
-                } => {
-                    if let Some(classic) = self.classic_mut(group) {
-                        classic.assigned(generation, &shares, out, cx);
-                    }
-                }
-            }
-        }
-    }
-
-    fn tell_commit(&self, entries: &[Entry], then: &Then, cx: &mut Cx<'_>) {
-        let Some(Entry::Offset(name, ..)) = entries.first() else {
-            return;
-        };
-        let Some(group) = cx.settings.group_named(name) else {
-            return;
-        };
-        let offset = |entry: &Entry| match entry {
-            Entry::Offset(_, slot, value) => {
-                Some((Arc::clone(&slot.topic), slot.partition, value.map(|value| value.offset)))
-            }
-            Entry::Group(..) | Entry::Consumer(..) => None,
-        };
-        let client = match then {
-            Then::Answer(client, _) => Some(*client),
-            _ => None,
-        };
-        let (broker, offsets) = (broker(cx), entries.iter().filter_map(offset).collect());
-        cx.say(Rule::OffsetCommit, || What::OffsetsCommitted {
-            broker,
-            group,
-            client,
-            offsets,
-        });
-    }
-
-    /// Writes that have taken too long: whoever waits is told, and the records stay.
-    pub fn end_writes(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
-        let now = cx.now;
-        let mut late = Vec::new();
-        for write in &mut self.pending {
-            if write.until.is_some_and(|until| until <= now) {
-                write.until = None;
-                late.push(std::mem::replace(&mut write.then, Then::Nothing));
-            }
-        }
-        for then in late {
-            self.fail(then, Errors::CoordinatorNotAvailable, out, cx);
-        }
-    }
-
-    fn fail(&mut self, then: Then, error: Errors, out: &mut Out, cx: &mut Cx<'_>) {
-        match then {
-            Then::Nothing => {}
-            Then::Answer(client, id) => out.reply(client, id, GroupResponse::Commit(Some(error))),
-            Then::Beaten { client, id, .. } => out.reply(client, id, GroupResponse::ConsumerBeat(Err(error))),
-            Then::Remove(group, member) => {
-                if let Some(group) = self.consumer_mut(group) {
-                    group.put_off(&member, cx.now + REMOVAL_BACKOFF);
-                }
-            }
-            Then::Replaced { group, member, before } => {
-                if let Some(classic) = self.classic_mut(group) {
-                    classic.not_replaced(&member, *before, error, out);
-                }
-            }
-            Then::Assign { group, generation, .. } => {
-                if let Some(classic) = self.classic_mut(group) {
-                    classic.not_assigned(generation, error, out, cx);
-                }
-            }
-        }
-    }
-
-    /// This broker does not lead the partition any more: whoever waits is sent elsewhere.
-    pub fn resign(&mut self, out: &mut Out) {
-        for write in self.pending.drain(..) {
-            let error = Errors::NotCoordinator;
-            match write.then {
-                Then::Answer(client, id) => out.reply(client, id, GroupResponse::Commit(Some(error))),
-                Then::Beaten { client, id, .. } => out.reply(client, id, GroupResponse::ConsumerBeat(Err(error))),
-                // The group answers them itself.
-                Then::Replaced { .. } | Then::Assign { .. } => {}
-                Then::Nothing | Then::Remove(..) => {}
-            }
-        }
-        for group in self.groups.values_mut() {
-            if let GroupKind::Classic(classic) = &mut group.kind {
-                classic.resign(out);
-            }
-        }
-    }
-
     /// A member is not heard any more.
     pub fn silence(&mut self, group: GroupId, member: &MemberId, cx: &Cx<'_>) {
         let config = cx.settings.broker(broker(cx));
@@ -486,52 +331,6 @@ impl Shard {
                     let member = consumer.overdue_revocation(now).cloned();
                     remove(*id, consumer, member, Departure::DidNotRevoke, image, out, cx);
                 }
-            }
-        }
-    }
-
-    /// Removes commits that have expired, and groups that nothing is left of.
-    pub fn expire(&mut self, out: &mut Out, cx: &mut Cx<'_>) {
-        if !cx.holds(Rule::OffsetsExpire) {
-            return;
-        }
-        let (now_ms, retention) = (cx.wall_ms(), retention_ms(cx));
-        for (id, group) in &self.groups {
-            let (name, offsets) = (cx.settings.group(*id), self.written_offsets(*id, cx));
-            let expired = offsets.iter().filter(|(slot, value)| {
-                let from = group.kind.ages_from(&slot.topic, value.committed_ms);
-                from.is_some_and(|from| now_ms - from >= retention)
-            });
-            let mut entries: Vec<Entry> = expired
-                .map(|(slot, _)| Entry::Offset(Arc::clone(name), slot.clone(), None))
-                .collect();
-            let (broker, group_id, gone) = (broker(cx), *id, entries.len() as u32);
-            if gone > 0 {
-                cx.say(Rule::OffsetsExpire, || What::OffsetsExpired {
-                    broker,
-                    group: group_id,
-                    partitions: gone,
-                });
-            }
-            if entries.len() == offsets.len() && group.kind.is_empty() {
-                entries.extend(group.kind.tombstones(name));
-            }
-            if !entries.is_empty() {
-                out.write(entries, Then::Nothing);
-            }
-        }
-    }
-
-    /// Topics were deleted, and the commits in them with them.
-    pub fn forget_topics(&mut self, topics: &[Arc<str>], out: &mut Out, cx: &Cx<'_>) {
-        for id in self.groups.keys() {
-            let (name, offsets) = (cx.settings.group(*id), self.written_offsets(*id, cx));
-            let gone = offsets.keys().filter(|slot| topics.contains(&slot.topic));
-            let entries: Vec<Entry> = gone
-                .map(|slot| Entry::Offset(Arc::clone(name), slot.clone(), None))
-                .collect();
-            if !entries.is_empty() {
-                out.write(entries, Then::Nothing);
             }
         }
     }
@@ -590,31 +389,6 @@ impl Shard {
         }
     }
 
-    /// The first look that will find something to forget: expired commits, or a group of which nothing is left.
-    fn expiry(&self, cx: &Cx<'_>) -> Option<Micros> {
-        let retention = retention_ms(cx);
-        let every = cx
-            .settings
-            .broker(broker(cx))
-            .offsets_retention_check_interval_ms
-            .max(1) as Micros
-            * 1_000;
-        let oldest = self
-            .groups
-            .values()
-            .filter_map(|group| group.forgotten_from(retention))
-            .min()?;
-        let expires = virtual_time(oldest, cx.settings).max(self.loaded + every);
-        let ticks = (expires - self.loaded).div_ceil(every);
-        let due = self.loaded + ticks * every;
-        // A look that is due now has just been taken.
-        Some(if due <= cx.now {
-            self.loaded + ((cx.now - self.loaded) / every + 1) * every
-        } else {
-            due
-        })
-    }
-
     /// Adds what depends on the clock to a canonical encoding, relative to now.
     pub fn encode_times(&self, now: Micros, encoder: &mut Encoder) {
         for group in self.groups.values() {
@@ -623,18 +397,6 @@ impl Shard {
         for write in &self.pending {
             encoder.option(write.until, |encoder, until| encoder.u64(until.saturating_sub(now)));
         }
-    }
-}
-
-impl Group {
-    /// From which wall clock on, in milliseconds, a look finds something of it to forget, after commits are kept this long.
-    fn forgotten_from(&self, retention: i64) -> Option<i64> {
-        if self.offsets.is_empty() {
-            return self.kind.is_empty().then_some(i64::MIN);
-        }
-        let commits = self.offsets.iter();
-        let from = commits.filter_map(|(slot, value)| self.kind.ages_from(&slot.topic, value.committed_ms));
-        from.min().map(|from| from.saturating_add(retention))
     }
 }
 
@@ -695,29 +457,4 @@ fn entries(batch: &Batch, start: i64, settings: &Settings) -> Vec<Entry> {
     records
         .filter_map(|record| Entry::parse(record.key?, record.value, settings))
         .collect()
-}
-
-fn retention_ms(cx: &Cx<'_>) -> i64 {
-    cx.settings
-        .broker(broker(cx))
-        .offsets_retention_minutes
-        .saturating_mul(60_000)
-}
-
-/// The virtual time of a wall clock; what lies before the start is the start.
-fn virtual_time(ms: i64, settings: &Settings) -> Micros {
-    Micros::try_from(ms.saturating_sub(settings.clock_ms))
-        .unwrap_or(0)
-        .saturating_mul(1_000)
-}
-
-/// What an error of the log means to a member.
-fn coordinator_error(error: Errors) -> Errors {
-    match error {
-        Errors::NotLeaderOrFollower | Errors::KafkaStorageError => Errors::NotCoordinator,
-        Errors::UnknownTopicOrPartition | Errors::NotEnoughReplicas | Errors::RequestTimedOut => {
-            Errors::CoordinatorNotAvailable
-        }
-        other => other,
-    }
 }
