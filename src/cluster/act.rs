@@ -194,6 +194,19 @@ fn client_runs(world: &World, id: ClientId) -> Done {
     ))
 }
 
+/// Its application can still call it.
+fn takes_calls(world: &World, id: ClientId) -> Done {
+    client_runs(world, id)?;
+    if !world.client(id).is_some_and(Client::is_closing) {
+        return Ok(());
+    }
+    let name = client_name(world, id);
+    Err(Refused::new(
+        format!("{name} was closed and takes nothing more"),
+        format!("start {name} when its process has ended"),
+    ))
+}
+
 fn may_be_named(world: &World, name: &str) -> Done {
     if world.client_named(name).is_none() {
         return Ok(());
@@ -758,13 +771,7 @@ fn hand_over(doing: &mut Doing<'_>, id: ClientId, send: &Send) -> Done {
         let name = client_name(doing.world, id);
         return Err(Refused::new(format!("{name} is a consumer"), "send with a producer"));
     }
-    if doing.world.client(id).is_some_and(Client::is_closing) {
-        let name = client_name(doing.world, id);
-        return Err(Refused::new(
-            format!("{name} was closed and takes nothing more"),
-            format!("start {name} when its process has ended"),
-        ));
-    }
+    takes_calls(doing.world, id)?;
     doing.with_client(id, |client, cx| client.send(send, cx));
     Ok(())
 }
@@ -793,6 +800,7 @@ fn with_consumer(
         let name = client_name(doing.world, id);
         return Err(Refused::new(format!("{name} is a producer"), "name a consumer"));
     }
+    takes_calls(doing.world, id)?;
     doing.with_client(id, act);
     Ok(())
 }

@@ -122,12 +122,13 @@ impl Client {
         either!(self, it => it.is_running())
     }
 
-    /// Whether it was told to close and is still sending what it holds (a consumer closes at once).
+    /// Whether it was told to close and has something to do before: a producer sends what it holds, a member of a group
+    /// commits and says that it goes.
     pub fn is_closing(&self) -> bool {
-        matches!(self, Client::Producer(producer) if producer.is_closing())
+        either!(self, it => it.is_closing())
     }
 
-    /// How much its application waits for: records it was not told about, or a poll.
+    /// How much its application waits for: records it was not told about, a poll, commits.
     pub fn undecided(&self) -> u32 {
         either!(self, it => it.undecided())
     }

@@ -68,6 +68,8 @@ reads! {
         fn name() -> &str;
         /// See [`Client::is_running`](super::Client::is_running).
         fn is_running() -> bool;
+        /// See [`Client::is_closing`](super::Client::is_closing).
+        fn is_closing() -> bool;
         /// See [`Client::undecided`](super::Client::undecided).
         fn undecided() -> u32;
         /// See [`Client::is_quiet`](super::Client::is_quiet).
