@@ -145,7 +145,10 @@ pub fn Ledger(props: &LedgerProps) -> Html {
                     <>{ for table.columns.iter().map(|column| {
                         let subject = Subject::Record(column.client, column.number);
                         let inspect = props.act.reform(move |_| Act::Inspect(Some(subject)));
-                        html! { <td key={column.label.to_string()}><button class={classes!("lc", look(&column.told, false))} aria-pressed={(props.selected == Some(subject)).to_string()} onclick={inspect} aria-label={format!("Inspect {}: {}", column.label, column.told.text)}>{ glyph(&column.told) }{ column.told.text.to_string() }</button></td> }
+                        html! { <td key={column.label.to_string()}><button class={classes!("lc", look(&column.told, false))} aria-pressed={(props.selected == Some(subject)).to_string()} onclick={inspect} aria-label={format!("Inspect {}: {}", column.label, column.told.text)} title={column.waited.as_ref().map(|(words, _)| format!("after {words}"))}>
+                            { glyph(&column.told) }{ column.told.text.to_string() }
+                            if let Some((_, percent)) = column.waited { <i class="waited" style={format!("width:{percent}%")}></i> }
+                        </button></td> }
                     }) }</>
                 </tr>
                 <>{ for table.brokers.iter().enumerate().map(|(at, broker)| html! {

@@ -665,6 +665,20 @@ fn what_nobody_can_take_over_yet_is_not_said_to_be_lost() {
 }
 
 #[test]
+fn the_ledger_shows_how_long_each_producer_waited() {
+    let text = "brokers 3\ntopic t replicas=3\nproducer quick acks=0 linger.ms=0\nproducer slow acks=all linger.ms=0\n\
+        send quick t\nsend slow t\nrun until acked slow = 1\n";
+    let session = Session::resumed(text, 9_999).expect("it plays");
+    let table = ledger::table(&session.look(), 24);
+    let waited: Vec<_> = table
+        .columns
+        .iter()
+        .map(|column| column.waited.clone().map(|(_, percent)| percent))
+        .collect();
+    assert!(matches!(waited[..], [Some(0..50), Some(100)]), "{waited:?}");
+}
+
+#[test]
 fn a_record_of_ones_own_stands_in_lane_and_ledger() {
     let mut page = landed(20);
     page.perform(Act::Produce);

@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
+use crate::cluster::settings::Micros;
 use crate::cluster::{BrokerId, ClientId, Tag};
 use crate::ledger::Story;
 use crate::ledger::present::{Fate, Host, Where};
 use crate::sorted::sort_by;
 use crate::ui::view::lanes::told;
 use crate::ui::view::look::Look;
+use crate::ui::view::names::time;
 use crate::ui::view::panels::{Chip, LedgerColumn, LedgerTable, Tone};
 use crate::ui::view::stage::Told;
 
@@ -34,18 +36,19 @@ pub fn table(look: &Look<'_>, most: usize) -> LedgerTable {
     let later = waiting.saturating_sub(WAITING_SHOWN);
     let shown = records.split_off(records.len().saturating_sub(most));
     let brokers: Vec<BrokerId> = look.world.broker_ids().collect();
+    let longest = shown.iter().filter_map(|(_, story)| story.latency()).max().unwrap_or(0);
     LedgerTable {
         brokers: brokers.iter().map(|id| Rc::from(format!("broker {id}"))).collect(),
         earlier: (total as usize).saturating_sub(shown.len() + later),
         later,
         columns: shown
             .iter()
-            .map(|(tag, story)| column(look, *tag, story, &brokers))
+            .map(|(tag, story)| column(look, *tag, story, &brokers, longest))
             .collect(),
     }
 }
 
-fn column(look: &Look<'_>, tag: Tag, story: &Story, brokers: &[BrokerId]) -> LedgerColumn {
+fn column(look: &Look<'_>, tag: Tag, story: &Story, brokers: &[BrokerId], longest: Micros) -> LedgerColumn {
     let custody = look.ledger.custody(look.world, tag);
     let copy = |id: &BrokerId| {
         let Some(copy) = custody.iter().find(|copy| copy.broker == *id) else {
@@ -67,6 +70,10 @@ fn column(look: &Look<'_>, tag: Tag, story: &Story, brokers: &[BrokerId]) -> Led
         number: tag.number,
         label: look.names.record(tag).into(),
         told: told_chip(&told(look, tag, story)),
+        waited: story.latency().map(|latency| {
+            let percent = latency * 100 / longest.max(1);
+            (time(latency).into(), u8::try_from(percent).unwrap_or(100))
+        }),
         copies: brokers.iter().map(copy).collect(),
         fate: truth(look.fate(tag)),
     }

@@ -92,6 +92,8 @@ pub struct LedgerColumn {
     pub label: Rc<str>,
     /// What the application was told.
     pub told: Chip,
+    /// How long it waited for that, in words, and in percent of the longest wait in view.
+    pub waited: Option<(Rc<str>, u8)>,
     /// For each broker where its copy is, and whether that broker is down.
     pub copies: Vec<(Chip, bool)>,
     /// What is true.
