@@ -40,6 +40,9 @@ use crate::ui::reading::Reading;
 const LEDGER_COLUMNS: usize = 24;
 /// The longest flight, milliseconds.
 const FLIGHT: u32 = 600;
+/// How much longer than to the next step moves take while it plays, milliseconds: where a move ends, the browser has as much
+/// to do as where one begins, so that the two had better be one.
+const LINGER: u32 = 40;
 
 /// The page.
 #[component]
@@ -252,7 +255,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     let speed = page.speed;
     let period = page.pace();
     let motion = match page.way {
-        Way::Stepped if !still && page.playing && period >= 150 => Motion::Step(FLIGHT.min(period * 9 / 10)),
+        Way::Stepped if !still && page.playing && period >= 150 => Motion::Flow(FLIGHT.min(period + LINGER)),
         Way::Stepped if !still && !page.playing => Motion::Step(FLIGHT),
         _ => Motion::Still,
     };

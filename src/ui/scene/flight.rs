@@ -38,7 +38,7 @@ pub fn Flying(props: &FlyingProps) -> Html {
     {
         let (mover, motion, leg) = (mover.clone(), *motion, flight.leg);
         use_effect_with(*step, move |_| {
-            if let (Motion::Step(millis), Some(element)) = (motion, mover.cast::<Element>()) {
+            if let (Some(millis), Some(element)) = (motion.flight(), mover.cast::<Element>()) {
                 fly(&element, leg, down, millis);
             }
         });

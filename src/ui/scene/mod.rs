@@ -22,10 +22,30 @@ use flight::Flying;
 /// How the scene came to be what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
-    /// A step was taken: what it changed moves, for this many milliseconds at most.
+    /// One step was taken: its messages fly for this many milliseconds, and what else changed moves at once.
     Step(u32),
+    /// Steps follow one another: everything moves for this many milliseconds, about until the next.
+    Flow(u32),
     /// One went elsewhere in time: the exact state at once.
     Still,
+}
+
+impl Motion {
+    /// For how long messages fly, milliseconds; nothing where none does.
+    fn flight(self) -> Option<u32> {
+        match self {
+            Motion::Step(millis) | Motion::Flow(millis) => Some(millis),
+            Motion::Still => None,
+        }
+    }
+
+    /// For how long all else moves, as a style, where that is another time than usual.
+    fn style(self) -> Option<String> {
+        match self {
+            Motion::Flow(millis) => Some(format!("--move:{millis}ms")),
+            Motion::Step(_) | Motion::Still => None,
+        }
+    }
 }
 
 /// Columns are placed from here, so that their coordinates stay small in a log of any length.
@@ -133,7 +153,7 @@ pub struct SceneProps {
 pub fn Scene(props: &SceneProps) -> Html {
     let stage = &props.stage;
     let frame = &props.frame;
-    let moving = matches!(props.motion, Motion::Step(_));
+    let moving = props.motion.flight().is_some();
     let place = Placement::of(stage);
     let act = frame.act.clone();
     let flights = stage.flights.iter().enumerate().filter_map(|(index, flight)| {
@@ -147,7 +167,7 @@ pub fn Scene(props: &SceneProps) -> Html {
         Some(html! { <Flying {key} flight={flight.clone()} {from} {to} {lane} {stack} motion={props.motion} step={props.step}/> })
     });
     html! {
-        <section class={classes!("scene", props.zoom.class(), moving.then_some("moving"))} aria-label={format!("Cluster, partition {}", stage.partition)} data-testid="scene">
+        <section class={classes!("scene", props.zoom.class(), moving.then_some("moving"))} style={props.motion.style()} aria-label={format!("Cluster, partition {}", stage.partition)} data-testid="scene">
             <div class="scene-head">
                 <h2>{ stage.partition.to_string() }</h2>
                 // A narrow window has no room for the layers' names at every broker.
