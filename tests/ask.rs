@@ -35,8 +35,18 @@ fn java(class_path: &str) -> Command {
 }
 
 /// Has Kafka perform what files say (`NAME.ops`) and write down what it did (`NAME.jsonl`). It may come to its own end over
-/// one of them, and then there is no answer.
+/// one of them, and then there is no answer; where that takes Java along, the rest is asked of another.
 fn ask(class_path: &str, names: &[PathBuf], scratch: &Path) {
+    let mut rest = names;
+    while !rest.is_empty() && !ask_one_java(class_path, rest, scratch) {
+        let answered = rest.iter().rposition(|name| name.with_extension("jsonl").is_file());
+        let next = answered.map_or(1, |last| last + 2).min(rest.len());
+        rest = &rest[next..];
+    }
+}
+
+/// Says whether Java has come through to the end.
+fn ask_one_java(class_path: &str, names: &[PathBuf], scratch: &Path) -> bool {
     let mut asked = java(class_path)
         .arg("oracle.RecordAll")
         .arg(scratch)
@@ -45,9 +55,10 @@ fn ask(class_path: &str, names: &[PathBuf], scratch: &Path) {
         .expect("java runs");
     let lines: String = names.iter().map(|name| format!("{}\n", name.display())).collect();
     let mut input = asked.stdin.take().expect("the input is a pipe");
-    input.write_all(lines.as_bytes()).expect("java reads names");
+    // A Java that is gone reads no more.
+    let told = input.write_all(lines.as_bytes());
     drop(input);
-    assert!(asked.wait().expect("java ends").success());
+    asked.wait().expect("java ends").success() && told.is_ok()
 }
 
 /// Has the programs make recordings of their own kinds. Names them.
