@@ -143,6 +143,31 @@ pub enum LostBy {
     Dropped,
 }
 
+/// What was done to a file of a broker that is down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// Its last batch, in this segment's log, was cut: so many of its bytes are left.
+    Torn {
+        /// The segment's base offset.
+        segment: i64,
+        /// Bytes that are left of the batch.
+        left: u64,
+        /// Bytes that it had.
+        of: u64,
+    },
+    /// The byte at a position of a segment's log was inverted.
+    Flipped {
+        /// The segment's base offset.
+        segment: i64,
+        /// In bytes, from 0.
+        position: u64,
+    },
+    /// The file of this name was removed.
+    Removed(Arc<str>),
+    /// What a checkpoint file said of the partition is lost.
+    Checkpoint,
+}
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -528,13 +553,15 @@ pub enum What {
         broker: BrokerId,
         partition: TopicPartition,
     },
-    /// A log was loaded after a start.
+    /// A log was loaded after a start. What was dropped: the bytes behind the cut with those of the segments that went
+    /// whole, which segments these are, and the records, as far as their batches' headers tell.
     Recovered {
         broker: BrokerId,
         partition: TopicPartition,
         clean: bool,
         leo: i64,
         dropped_bytes: i64,
+        dropped_segments: Vec<i64>,
         cut: Vec<(i64, u64)>,
     },
     /// Checkpoints were written.
@@ -612,6 +639,7 @@ pub enum What {
     Damaged {
         broker: BrokerId,
         partition: TopicPartition,
+        damage: Damage,
     },
 
     // The operator.

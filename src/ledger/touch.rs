@@ -85,7 +85,7 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         | What::Compacted { broker, partition, .. }
         | What::FilesRemoved { broker, partition }
         | What::Recovered { broker, partition, .. }
-        | What::Damaged { broker, partition } => replica(*partition, *broker),
+        | What::Damaged { broker, partition, .. } => replica(*partition, *broker),
         What::Answered {
             broker,
             partition,

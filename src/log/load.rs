@@ -60,6 +60,8 @@ pub struct RecoveryReport {
     pub dropped: Vec<Batch>,
     /// The segments that went whole, because one before them was cut or the log ended below its start.
     pub deleted_segments: Vec<i64>,
+    /// The bytes of their logs.
+    pub deleted_bytes: u64,
     /// Files that were no part of the log any more: finished deletions, unfinished cleanings, orphaned indexes.
     pub removed_files: Vec<String>,
 }
@@ -329,6 +331,7 @@ impl<'a> Loader<'a> {
         }
         for segment in &segments {
             self.report.deleted_segments.push(segment.base_offset());
+            self.report.deleted_bytes += u64::from(segment.size());
             let batches = segment.log().batches().iter().map(|placed| placed.batch.clone());
             self.report.dropped.extend(batches);
         }

@@ -7,10 +7,11 @@ use super::ast::Value;
 use super::look;
 use crate::cluster::World;
 use crate::cluster::event::{
-    AppendedAs, Cause, ConfigReach, Departure, Ended, Event, Expiry, Loss, LostBy, Outcome, Tag, What,
+    AppendedAs, Cause, ConfigReach, Damage, Departure, Ended, Event, Expiry, Loss, LostBy, Outcome, Tag, What,
 };
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::message::Acks;
+use crate::log::file_name;
 use serde_json::{Value as Json, json};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -709,6 +710,7 @@ impl Describer<'_> {
                 clean,
                 leo,
                 dropped_bytes,
+                dropped_segments,
                 ..
             } => {
                 let after = if *clean { "stop" } else { "crash" };
@@ -716,10 +718,32 @@ impl Describer<'_> {
                     .fact("after", after)
                     .fact("leo", leo)
                     .fact("dropped-bytes", dropped_bytes);
+                if !dropped_segments.is_empty() {
+                    let bases: Vec<String> = dropped_segments.iter().map(i64::to_string).collect();
+                    self.fact("dropped-segments", bases.join(","));
+                }
                 self.broker(*broker, "recovers")
             }
             What::Checkpointed { broker } => self.broker(*broker, "checkpoints"),
-            What::Damaged { broker, partition } => self.at(*partition).broker(*broker, "is-damaged"),
+            What::Damaged {
+                broker,
+                partition,
+                damage,
+            } => {
+                let here = self.at(*partition);
+                match damage {
+                    Damage::Torn { segment, left, of } => here
+                        .fact("torn", file_name(*segment, "log"))
+                        .fact("left", left)
+                        .fact("of", of),
+                    Damage::Flipped { segment, position } => here
+                        .fact("flipped", file_name(*segment, "log"))
+                        .fact("position", position),
+                    Damage::Removed(name) => here.fact("removed", name),
+                    Damage::Checkpoint => here.fact("lost", "checkpoint"),
+                };
+                self.broker(*broker, "is-damaged")
+            }
             other => self.rest(other),
         }
     }

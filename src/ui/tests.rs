@@ -1319,3 +1319,38 @@ fn the_clusters_own_topic_is_one_line_until_it_is_opened() {
         (1, &whole[..whole.len() - 5], 50)
     );
 }
+
+#[test]
+fn damage_is_told_with_its_file_and_recovery_with_all_that_it_drops() {
+    let four = "brokers 1\ntopic t segment.bytes=300\nproducer p linger.ms=0 batch.size=0\nsend p t value=m{n} count=9\n\
+        run until acked\nrun until quiet\nkill 1\n";
+    let told = |rest: &str| {
+        let session = Session::resumed(&format!("{four}{rest}\n"), 9_999).expect("it plays");
+        caption(&session.look()).unwrap_or_default()
+    };
+    assert_eq!(
+        told("tear t-0@1"),
+        "The last batch in 00000000000000000008.log of t-0 on broker 1 is torn: 35 of its 70 bytes are left."
+    );
+    assert_eq!(
+        told("flip t-0@1/4 at=61"),
+        "The byte at position 61 in 00000000000000000004.log of t-0 on broker 1 is inverted."
+    );
+    assert_eq!(
+        told("remove t-0@1/00000000000000000000.index"),
+        "00000000000000000000.index of t-0 on broker 1 is removed."
+    );
+    assert_eq!(
+        told("tear t-0@1\nstart 1"),
+        "Broker 1 scans its log and cuts it at offset 8: 35 bytes go. Broker 1 is starting."
+    );
+    // The record whose own bytes are damaged goes as well as the sound ones behind it.
+    assert_eq!(
+        told("flip t-0@1/4 at=61\nstart 1"),
+        "Broker 1 scans its log and cuts it at offset 4: 5 records, 350 bytes go, all of segment 8 among them."
+    );
+    assert_eq!(
+        told("flip t-0@1/0 at=100\nstart 1"),
+        "Broker 1 scans its log and cuts it at offset 1: 8 records, 560 bytes go, all of segments 4 to 8 among them."
+    );
+}

@@ -3,11 +3,12 @@
 //! Mirrors `LogManager`'s directory-level files and `BrokerServer`'s `meta.properties`. While a process runs it has the
 //! folders open and they stand in its replicas; when it is gone they lie here, as a kill or a power loss left them.
 
-use crate::cluster::event::Tag;
+use crate::cluster::event::{Damage, Tag};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::input::{CheckpointFile, Keep};
 use crate::log::{
-    Batch, Encoder, Files, Fingerprint, Keep as FilesKeep, LoadArgs, Log, LogConfig, Shutdown, base_offset_of,
+    Batch, Encoder, Files, Fingerprint, Keep as FilesKeep, LoadArgs, Log, LogConfig, RECORD_BATCH_OVERHEAD, Shutdown,
+    base_offset_of,
 };
 use crate::sorted::SortedMap;
 
@@ -101,6 +102,21 @@ pub(super) fn records_of<'a>(batches: impl IntoIterator<Item = &'a Batch>) -> Ve
     batches.into_iter().flat_map(records).collect()
 }
 
+/// The fewest bytes that a record takes: one for each of its fields.
+const LEAST_RECORD: usize = 7;
+
+/// The records of a batch with their tags, also where a damaged one can no longer be read: then as many as its header
+/// tells of and its bytes have room for.
+pub(super) fn told_records(batch: &Batch) -> Vec<(i64, u64)> {
+    let readable = records_of([batch]);
+    let room = (batch.size_in_bytes() as usize).saturating_sub(RECORD_BATCH_OVERHEAD) / LEAST_RECORD;
+    let told = usize::try_from(batch.records_count()).unwrap_or(0).min(room);
+    if readable.len() >= told {
+        return readable;
+    }
+    (batch.base_offset()..).take(told).map(|offset| (offset, 0)).collect()
+}
+
 /// The records of a log from an offset on, with their tags.
 pub(super) fn records_from(log: &Log, from: i64) -> Vec<(i64, u64)> {
     let batches = log
@@ -159,9 +175,10 @@ impl Host {
     }
 
     /// Cuts the last batch of a replica's files; half of it stays unless told otherwise.
-    pub(super) fn tear(&mut self, tp: TopicPartition, keep: Option<u32>) -> Result<(), String> {
+    pub(super) fn tear(&mut self, tp: TopicPartition, keep: Option<u32>) -> Result<Damage, String> {
         let folder = self.folders.get_mut(&tp).ok_or("this broker has no such replica")?;
-        let last = folder.files.last_batch().ok_or("its log holds no batch")?.size;
+        let batch = folder.files.last_batch().ok_or("its log holds no batch")?;
+        let last = batch.size;
         let keep = keep.map_or(last / 2, u64::from);
         if keep >= last {
             return Err(format!(
@@ -170,7 +187,11 @@ impl Host {
         }
         folder.files.tear_last_batch(keep);
         folder.changed();
-        Ok(())
+        Ok(Damage::Torn {
+            segment: batch.segment,
+            left: keep,
+            of: last,
+        })
     }
 
     /// Inverts a byte of a segment's log.

@@ -39,7 +39,7 @@ mod tests;
 use std::sync::Arc;
 
 use crate::cluster::actor::{Cx, Timer, TimerKind};
-use crate::cluster::event::{BrokerState, Ended, What};
+use crate::cluster::event::{BrokerState, Damage, Ended, What};
 use crate::cluster::group::protocol::MemberId;
 use crate::cluster::group::{Group, Shard};
 use crate::cluster::ids::{BrokerId, GroupId, Node, TopicPartition};
@@ -406,7 +406,11 @@ impl Broker {
         self.host.lose_checkpoint(file);
         let broker = self.id;
         for &partition in self.host.folders.keys() {
-            cx.say(Rule::Act, || What::Damaged { broker, partition });
+            cx.say(Rule::Act, || What::Damaged {
+                broker,
+                partition,
+                damage: Damage::Checkpoint,
+            });
         }
     }
 
@@ -451,9 +455,8 @@ impl Broker {
     /// # Errors
     /// What there is not to cut.
     pub fn tear(&mut self, tp: TopicPartition, keep: Option<u32>, cx: &mut Cx<'_>) -> Result<(), String> {
-        self.host.tear(tp, keep)?;
-        let broker = self.id;
-        cx.say(Rule::Act, || What::Damaged { broker, partition: tp });
+        let damage = self.host.tear(tp, keep)?;
+        self.say_damaged(tp, damage, cx);
         Ok(())
     }
 
@@ -463,8 +466,8 @@ impl Broker {
     /// What there is not to invert.
     pub fn flip(&mut self, tp: TopicPartition, base: i64, position: u64, cx: &mut Cx<'_>) -> Result<(), String> {
         self.host.flip(tp, base, position)?;
-        let broker = self.id;
-        cx.say(Rule::Act, || What::Damaged { broker, partition: tp });
+        let segment = base;
+        self.say_damaged(tp, Damage::Flipped { segment, position }, cx);
         Ok(())
     }
 
@@ -474,9 +477,17 @@ impl Broker {
     /// Why there is nothing to remove.
     pub fn remove_file(&mut self, tp: TopicPartition, name: &str, cx: &mut Cx<'_>) -> Result<(), String> {
         self.host.remove_file(tp, name)?;
-        let broker = self.id;
-        cx.say(Rule::Act, || What::Damaged { broker, partition: tp });
+        self.say_damaged(tp, Damage::Removed(name.into()), cx);
         Ok(())
+    }
+
+    fn say_damaged(&self, partition: TopicPartition, damage: Damage, cx: &mut Cx<'_>) {
+        let broker = self.id;
+        cx.say(Rule::Act, || What::Damaged {
+            broker,
+            partition,
+            damage,
+        });
     }
 
     /// Partitions were created and are known to everybody at once.
@@ -608,8 +619,10 @@ fn load(cx: &mut Cx<'_>, broker: BrokerId, tp: TopicPartition, folder: Folder, s
         partition: tp,
         clean,
         leo,
-        dropped_bytes: report.truncated.map_or(0, |(_, bytes)| i64::from(bytes)),
-        cut: host::records_of(&report.dropped),
+        dropped_bytes: report.truncated.map_or(0, |(_, bytes)| i64::from(bytes))
+            + i64::try_from(report.deleted_bytes).unwrap_or(i64::MAX),
+        cut: report.dropped.iter().flat_map(host::told_records).collect(),
+        dropped_segments: report.deleted_segments,
     });
     Replica::new(log, config, checkpoints)
 }

@@ -81,6 +81,7 @@ fn a_kill_keeps_what_was_written_and_a_power_loss_what_was_flushed() {
     let (rotten, report) = load(files, Shutdown::Unclean, 0, &rig.config);
     assert_eq!(values(&rotten), ["0", "1"]);
     assert_eq!((report.truncated, report.deleted_segments), (Some((2, 138)), vec![4]));
+    assert_eq!(report.deleted_bytes, 69);
     assert_eq!(report.dropped.len(), 3);
 }
 

@@ -3,12 +3,12 @@
 //! A line says who did what to what, with numbers of the run. It never says why: that is the rule's sentence.
 
 use crate::cluster::actor::TimerKind;
-use crate::cluster::event::{AppendedAs, BrokerState, Cause, Ended, Event, Expiry, LostBy, Outcome, What};
+use crate::cluster::event::{AppendedAs, BrokerState, Cause, Damage, Ended, Event, Expiry, LostBy, Outcome, What};
 use crate::cluster::message::MessageKind;
 use crate::cluster::{ClientId, Node, Tag, TopicPartition};
 use crate::ledger::partition_of;
 use crate::ledger::present::{Host, Where};
-use crate::log::Batch;
+use crate::log::{Batch, file_name};
 use crate::sorted::sort_by;
 use crate::ui::view::groups;
 use crate::ui::view::look::Look;
@@ -427,27 +427,52 @@ fn storage_line(what: &What, names: Names<'_>) -> Option<String> {
             leo,
             cut,
             dropped_bytes,
+            dropped_segments,
             ..
-        } => match (clean, cut.len(), dropped_bytes) {
-            (true, ..) => format!("Broker {broker} opens its log: stopped cleanly, nothing to check, log end {leo}."),
-            (false, 0, 0) => format!("Broker {broker} scans its log: every batch is sound, log end {leo}."),
-            (false, 0, bytes) => {
-                format!("Broker {broker} scans its log and cuts it at offset {leo}: {bytes} bytes go.")
+        } => {
+            let whole = match dropped_segments.as_slice() {
+                [] => String::new(),
+                [one] => format!(", all of segment {one} among them"),
+                [first, .., last] => format!(", all of segments {first} to {last} among them"),
+            };
+            let records = match cut.len() {
+                0 => String::new(),
+                1 => "1 record, ".to_string(),
+                many => format!("{many} records, "),
+            };
+            match (clean, dropped_bytes) {
+                (true, _) => {
+                    format!("Broker {broker} opens its log: stopped cleanly, nothing to check, log end {leo}.")
+                }
+                (false, 0) => format!("Broker {broker} scans its log: every batch is sound, log end {leo}."),
+                (false, bytes) => format!(
+                    "Broker {broker} scans its log and cuts it at offset {leo}: {records}{bytes} bytes go{whole}."
+                ),
             }
-            (false, 1, bytes) => {
-                format!("Broker {broker} scans its log and cuts it at offset {leo}: 1 record, {bytes} bytes.")
-            }
-            (false, lost, bytes) => {
-                format!("Broker {broker} scans its log and cuts it at offset {leo}: {lost} records, {bytes} bytes.")
-            }
-        },
+        }
         What::Checkpointed { broker } => format!("Broker {broker} writes its checkpoints."),
-        What::Damaged { broker, partition } => format!(
-            "A file of {} on broker {broker} is damaged.",
-            names.partition(*partition)
-        ),
+        What::Damaged {
+            broker,
+            partition,
+            damage,
+        } => damage_line(damage, &format!("{} on broker {broker}", names.partition(*partition))),
         _ => return None,
     })
+}
+
+fn damage_line(damage: &Damage, place: &str) -> String {
+    match damage {
+        Damage::Torn { segment, left, of } => format!(
+            "The last batch in {} of {place} is torn: {left} of its {of} bytes are left.",
+            file_name(*segment, "log")
+        ),
+        Damage::Flipped { segment, position } => format!(
+            "The byte at position {position} in {} of {place} is inverted.",
+            file_name(*segment, "log")
+        ),
+        Damage::Removed(name) => format!("{name} of {place} is removed."),
+        Damage::Checkpoint => format!("What a checkpoint said of {place} is lost."),
+    }
 }
 
 fn controller_line(what: &What, names: Names<'_>) -> Option<String> {
