@@ -234,8 +234,10 @@ fn current_leader(world: &World, tp: TopicPartition) -> Option<(BrokerId, Replic
 }
 
 /// The newest offset below `end`, among the newest batches, at which two replicas hold different batches. Where a cleaner
-/// may have been at work one may lack what the other holds; what both hold must still be the same.
+/// may have been at work one may lack what the other holds; what both hold must still be the same. Behind the end of
+/// either log there is nothing to compare: that a high watermark stands there is another invariant's affair.
 fn newest_difference(one: &ReplicaView<'_>, other: &ReplicaView<'_>, end: i64) -> Option<i64> {
+    let end = end.min(one.log_end()).min(other.log_end());
     if one.is_compacted() || other.is_compacted() {
         return compacted_difference(one.log(), other.log(), end);
     }

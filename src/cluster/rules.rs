@@ -171,6 +171,9 @@ rules! {
     AutoCommit "consumer.auto-commit" "A consumer commits its position every auto.commit.interval.ms, before it gives up partitions, and when it closes." "ConsumerCoordinator.maybeAutoCommitOffsetsAsync" "g06-a-consumer-commits-by-its-interval";
     MetadataAge "client.metadata.age" "A client asks for the cluster's state when what it knows is metadata.max.age.ms old, and so learns of new partitions." "Metadata.timeToNextUpdate" "c99a-new-partition-latest";
     PollInterval "consumer.poll-interval" "A member that does not poll for max.poll.interval.ms leaves its group." "AbstractCoordinator.HeartbeatThread" "g07-an-application-that-does-not-poll";
+
+    // Of the log itself.
+    HighWatermarkBounded "hw.bounded" "A high watermark is never set outside its log: who is told of more than it holds takes its own log end." "UnifiedLog.updateHighWatermark" "i06-told-of-more-than-it-holds";
 }
 
 impl Rule {

@@ -242,6 +242,13 @@ impl Log {
         clamped.offset
     }
 
+    /// Moves the high watermark to wherever it is told, outside of the log too. Kafka never does: it is what a world without
+    /// that guard shows.
+    pub fn set_high_watermark_unbounded(&mut self, offset: i64) -> i64 {
+        self.state.take_high_watermark(Watermark::unresolved(offset));
+        offset
+    }
+
     /// Removes the files whose delay has passed. Says how many deletions were carried out.
     pub fn remove_deleted(&mut self, now_ms: i64) -> usize {
         let due = self.state.deleted.due(now_ms);

@@ -381,7 +381,10 @@ impl Process {
         }
         let Some(replica) = self.replica_mut(tp) else { return };
         let from = replica.log.high_watermark();
-        let to = replica.log.set_high_watermark(told);
+        let to = match cx.holds(Rule::HighWatermarkBounded) {
+            true => replica.log.set_high_watermark(told),
+            false => replica.log.set_high_watermark_unbounded(told),
+        };
         self.high_watermark_moved(cx, tp, from, to, Rule::HighWatermarkFollower);
     }
 
