@@ -154,6 +154,8 @@ pub enum Act {
     Undo,
     /// Puts a notice away.
     Dismiss,
+    /// The scene is copied as text: whoever holds the clipboard does it, and this says so.
+    Copy,
     /// Starts this lesson's or landing's run anew.
     Restart,
     /// Starts it anew with another value of a knob, at its beginning.

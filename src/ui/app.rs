@@ -68,6 +68,11 @@ pub fn App() -> Html {
             if matches!(act, Act::OpenLesson(..)) {
                 browser::name_place(OWN);
             }
+            if matches!(act, Act::Copy)
+                && let Some(session) = &page.borrow().session
+            {
+                browser::copy(&session.scenario());
+            }
             page.borrow_mut().perform(act);
             if let Some(menu) = closes {
                 keys::focus(&menu.anchor());
@@ -245,6 +250,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     let caption = written
         .or(told)
         .unwrap_or_else(|| at_rest(session, reading).to_string());
+    let caption = told::with_broken(caption, &look);
     let now = names::time(look.world.now());
     let frame = Frame {
         window,

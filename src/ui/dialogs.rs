@@ -91,7 +91,7 @@ fn SettingsForm(props: &SettingsProps) -> Html {
         <>
             { choice("Theme", "Light, dark, or as your system has it.", &[("System", Theme::System), ("Light", Theme::Light), ("Dark", Theme::Dark)], now.theme, set.reform(move |theme| Settings { theme, ..now })) }
             { choice("Motion", "Messages fly from row to row, or stand on their way as arrows.", &[("System", Motion::System), ("Full", Motion::Full), ("None", Motion::Reduced)], now.motion, set.reform(move |motion| Settings { motion, ..now })) }
-            { choice("Single keys", "P, X, I, T, ? and the full stop. Arrows, Space and Page keys act in any case.", &[("On", Keys::On), ("Off", Keys::Off)], now.keys, set.reform(move |keys| Settings { keys, ..now })) }
+            { choice("Single keys", "P, X, C, I, T, L, ? and the full stop. Arrows, Space and Page keys act in any case.", &[("On", Keys::On), ("Off", Keys::Off)], now.keys, set.reform(move |keys| Settings { keys, ..now })) }
         </>
     }
 }

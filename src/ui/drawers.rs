@@ -10,10 +10,10 @@ use crate::ui::act::{Act, Drawer, Subject};
 use crate::ui::clients;
 use crate::ui::controller;
 use crate::ui::files::Files;
-use crate::ui::inspector::rule_note;
+use crate::ui::inspector::{chip, rule_note};
 use crate::ui::page::Page;
 use crate::ui::session::Session;
-use crate::ui::view::metrics::{self, MetricRow, MetricTable};
+use crate::ui::view::metrics::{self, InvariantRow, MetricRow, MetricTable};
 use crate::ui::view::panels::{Change, Chip, EventLine, LedgerTable, Tone};
 use crate::ui::view::stage::{BrokerRow, Health, Stage};
 use crate::ui::view::{clients as reading, controller as known, files, names, told};
@@ -93,7 +93,12 @@ pub fn content(drawer: Drawer, page: &Page, session: &Session, stage: &Rc<Stage>
         Drawer::Table => html! { <ClusterTable stage={stage.clone()}/> },
         Drawer::Controller => controller::drawer(&known::known(&session.look()), page.heartbeats, act),
         Drawer::Clients => clients::drawer(&reading::clients(&session.look()), act),
-        Drawer::Metrics => metric_table(&metrics::table(session)),
+        Drawer::Metrics => html! {
+            <div class="known">
+                { metric_table(&metrics::table(session)) }
+                { invariant_table(&metrics::invariants(session)) }
+            </div>
+        },
         Drawer::Files => {
             html! { <Files folder={Rc::new(files::replicas(&session.look(), page.selected))}/> }
         }
@@ -275,6 +280,21 @@ fn metric_table(table: &MetricTable) -> Html {
             <caption>{ format!("Before the latest moment with a mark (step {}) and now", table.since) }</caption>
             <thead><tr>{ for ["Metric", "Was", "Now", "Change"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
             <tbody>{ for table.rows.iter().map(metric_row) }</tbody>
+        </table>
+    }
+}
+
+/// What must hold after every step, and whether it does.
+fn invariant_table(rows: &[InvariantRow]) -> Html {
+    html! {
+        <table class="plain" data-testid="invariants">
+            <caption>{ "Invariants: what must hold after every step, and whether it does at this one" }</caption>
+            <thead><tr>{ for ["Invariant", "At this step", "What breaks it"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
+            <tbody>{ for rows.iter().map(|row| html! {
+                <tr key={row.name}>
+                    <th scope="row" class="words"><code>{ row.name }</code><small>{ row.sentence }</small></th><td>{ chip(&row.state) }</td><td class="words">{ row.why.to_string() }</td>
+                </tr>
+            }) }</tbody>
         </table>
     }
 }

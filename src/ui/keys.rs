@@ -23,7 +23,7 @@ pub enum Asked {
 }
 
 /// The keys and what they do, for the help.
-pub const HELP: [(&[&str], &str); 15] = [
+pub const HELP: [(&[&str], &str); 16] = [
     (&["Space"], "play, pause"),
     (&["→"], "one step"),
     (&["←"], "one step back"),
@@ -41,6 +41,7 @@ pub const HELP: [(&[&str], &str); 15] = [
     (&["C"], "what can happen between two nodes"),
     (&["I"], "to the inspector"),
     (&["T"], "transcript: the events"),
+    (&["L"], "copy this scene as text, up to this step"),
     (&["?"], "this help"),
 ];
 
@@ -96,6 +97,7 @@ pub fn asked(event: &KeyboardEvent, keys: Keys, waits_for_digit: bool) -> Option
         "c" => Some(Asked::Act(Act::OpenLinks)),
         "i" => Some(Asked::Inspector),
         "t" => Some(Asked::Act(Act::Drawer(Drawer::Events))),
+        "l" => Some(Asked::Act(Act::Copy)),
         "?" => Some(Asked::Help),
         _ => None,
     }

@@ -14,7 +14,7 @@ use crate::ui::session::Session;
 use crate::ui::tale::{Became, Tale};
 use crate::ui::view::panels::{Fault, Tone};
 use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
-use crate::ui::view::told::{CAPTION_WORDS, caption};
+use crate::ui::view::told::{CAPTION_WORDS, caption, with_broken};
 use crate::ui::view::{
     beliefs, clients, controller, faults, inspect, knobs, lanes, ledger, links, metrics, overview, rows, told_and_true,
     wire,
@@ -1353,4 +1353,52 @@ fn damage_is_told_with_its_file_and_recovery_with_all_that_it_drops() {
         told("flip t-0@1/0 at=100\nstart 1"),
         "Broker 1 scans its log and cuts it at offset 1: 8 records, 560 bytes go, all of segments 4 to 8 among them."
     );
+}
+
+#[test]
+fn a_broken_invariant_is_named_where_it_breaks_and_stays_named() {
+    let text = "brokers 3\ntopic payments replicas=3\nproducer shop acks=1 linger.ms=0\ncut 1 2,3\nsend shop payments\n\
+        run until acked\nkill 1\nrun until leader payments-0 = 2\n";
+    let session = Session::resumed(text, 9_999).expect("it plays");
+    let look = session.look();
+    let told = with_broken(caption(&look).unwrap_or_default(), &look);
+    assert!(
+        told.ends_with(" An invariant breaks: NoAcknowledgedRecordLost."),
+        "{told}"
+    );
+    assert!(told.split_whitespace().count() <= CAPTION_WORDS, "{told}");
+    let stands = |session: &Session| {
+        let rows = metrics::invariants(session).into_iter();
+        let row = |row: metrics::InvariantRow| (row.name, row.state.text.to_string(), row.why.to_string());
+        rows.map(row).filter(|row| row.1 != "holds").collect::<Vec<_>>()
+    };
+    let found = stands(&session);
+    let [(name, state, why)] = found.as_slice() else {
+        panic!("one is broken: {found:?}")
+    };
+    assert_eq!((*name, state.as_str()), ("NoAcknowledgedRecordLost", "broken"));
+    assert!(
+        why.starts_with(&format!("since step {}: ", session.step_number())),
+        "{why}"
+    );
+    let mut before = session.clone();
+    before.seek_step(session.step_number() - 1);
+    assert_eq!(stands(&before), []);
+    let look = before.look();
+    assert_eq!(with_broken("As before.".into(), &look), "As before.");
+    assert_eq!(metrics::invariants(&before).len(), 10);
+}
+
+#[test]
+fn a_scene_is_copied_where_there_is_one() {
+    let mut page = landed(5);
+    page.perform(Act::Copy);
+    assert!(
+        said(&page).starts_with("This scene is copied as text"),
+        "{}",
+        said(&page)
+    );
+    page.visit("#/lessons");
+    page.perform(Act::Copy);
+    assert_eq!(said(&page), "there is no scene here that could be copied");
 }

@@ -504,6 +504,10 @@ impl Page {
                 self.notice = None;
                 self.jumped();
             }
+            Act::Copy if self.session.is_none() => self.refuse("there is no scene here that could be copied"),
+            Act::Copy => self.say(
+                "This scene is copied as text up to this step. The playground plays it, and so does highwater run.",
+            ),
             Act::Dismiss => self.notice = None,
             Act::Restart => self.restart(None),
             Act::RestartWith(name, value) => self.restart(Some((name.to_string(), value))),

@@ -8,9 +8,11 @@ use std::rc::Rc;
 use crate::cluster::World;
 use crate::history::{History, Mark};
 use crate::ledger::Ledger;
+use crate::ledger::invariants::Verdict;
 use crate::scenario::ast::{Metric, Subject, Value};
 use crate::scenario::look::look;
 use crate::ui::session::Session;
+use crate::ui::view::panels::{Chip, Tone};
 
 /// One metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,19 @@ pub struct MetricRow {
     pub now: i64,
     /// Whether more of it is worse.
     pub is_bad: bool,
+}
+
+/// One invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvariantRow {
+    /// Its name, in the public specifications where they have one.
+    pub name: &'static str,
+    /// What it says.
+    pub sentence: &'static str,
+    /// Whether it holds at this step.
+    pub state: Chip,
+    /// What breaks it, or what broke it first, and since when.
+    pub why: Rc<str>,
 }
 
 /// All of them.
@@ -123,6 +138,35 @@ pub fn table(session: &Session) -> MetricTable {
         since: session.number_of(past.position()),
         rows,
     }
+}
+
+/// Every invariant as it stands at a run's present.
+pub fn invariants(session: &Session) -> Vec<InvariantRow> {
+    let ledger = session.playback().history().ledger();
+    let row = |verdict: Verdict<'_>| {
+        let first = verdict.first.map(|first| {
+            let step = usize::try_from(first.when.step).map_or(0, |step| session.number_of(step));
+            (step, &*first.what)
+        });
+        let (state, why) = match (verdict.now, first) {
+            (Some(now), first) => (
+                Chip::new(Tone::Bad, "broken"),
+                format!("since step {}: {now}", first.map_or(0, |(step, _)| step)),
+            ),
+            (None, Some((step, what))) => (
+                Chip::new(Tone::Warn, "holds again"),
+                format!("was broken at step {step}: {what}"),
+            ),
+            (None, None) => (Chip::new(Tone::Ok, "holds"), String::new()),
+        };
+        InvariantRow {
+            name: verdict.name,
+            sentence: verdict.sentence,
+            state,
+            why: why.into(),
+        }
+    };
+    ledger.verdicts().map(row).collect()
 }
 
 /// The run as it was before the latest thing worth a mark; acknowledgements are none here.

@@ -112,6 +112,11 @@ fn the_keys_do_what_the_help_says() -> Result<()> {
             "T is the transcript",
             "Boolean(document.querySelector('[data-testid=events]'))",
         )?;
+        page.press("l")?;
+        page.wait_until(
+            "L copies the scene",
+            "document.querySelector('[data-testid=notice]')?.innerText.includes('copied as text')",
+        )?;
         page.press("?")?;
         page.wait_until("? is the help", "Boolean(document.querySelector('dialog[open] .keys'))")?;
         page.press("Escape")?;
