@@ -75,11 +75,12 @@ pub fn Broker(props: &BrokerProps) -> Html {
                     }) }</>
                     { marks_above(row, frame) }
                 </div>
+                // The words stand where no record does; the records that went with the page cache are drawn in it.
                 if !row.health.has_process() {
-                    <div class="broken process">{ "no process: what it knew is gone" }</div>
+                    <div class="broken process">{ if row.health == Health::Dark { "process and page cache went with the power" } else { "no process: what it knew is gone" } }</div>
                 }
                 if row.health == Health::Dark {
-                    <div class="broken cache">{ "page cache lost with the power" }</div>
+                    <div class="broken cache"></div>
                 }
             </div>
             { children.clone() }
@@ -119,7 +120,8 @@ fn badge(row: &BrokerRow) -> Html {
                 if kind == "leader" || kind == "former" { { icon("crown") } }
                 { word }
             </span>
-            if row.role == Role::FormerLeader && row.health != Health::Up { <span class="badge former">{ icon("crown") }{ row.role.word() }</span> }
+            // Beside another badge there is room for the crown alone.
+            if row.role == Role::FormerLeader && row.health != Health::Up { <span class="badge former" title={row.role.word()}>{ icon("crown") }<span class="sr">{ row.role.word() }</span></span> }
         </>
     }
 }

@@ -44,6 +44,11 @@ impl Window {
         (self.start..self.end).contains(&offset)
     }
 
+    /// Whether there is more room before an offset than after it.
+    pub fn is_past_middle(&self, offset: i64) -> bool {
+        2 * offset > self.start + self.end
+    }
+
     /// Whether records lie before the first column.
     pub fn has_earlier(&self) -> bool {
         self.start > self.first.max(0)
