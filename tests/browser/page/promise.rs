@@ -63,28 +63,40 @@ fn the_keys_do_what_the_help_says() -> Result<()> {
             "it is paused",
             "Boolean(document.querySelector('[data-testid=play][aria-label=Play]'))",
         )?;
+        // What a key does is there with the next drawing.
+        let stands = |page: &Page, what: &str, where_: &str| {
+            page.wait_until(
+                what,
+                &format!("Number(document.querySelector('.caption .n').innerText) {where_}"),
+            )
+        };
         let stood = step(page)?;
         page.press("ArrowRight")?;
-        ensure!(step(page)? == stood + 1.0, "→ is one step");
+        stands(page, "→ is one step", &format!("=== {}", stood + 1.0))?;
         page.press("ArrowLeft")?;
         page.press("ArrowLeft")?;
-        ensure!(step(page)? == stood - 1.0, "← is one step back");
+        stands(page, "← is one step back", &format!("=== {}", stood - 1.0))?;
         page.press("Shift+ArrowLeft")?;
-        let marked = step(page)?;
-        ensure!(marked < stood - 1.0, "Shift and ← is the marked moment before");
+        stands(
+            page,
+            "Shift and ← is the marked moment before",
+            &format!("< {}", stood - 1.0),
+        )?;
         page.press("Home")?;
-        ensure!(step(page)? == 0.0, "Home is the start");
+        stands(page, "Home is the start", "=== 0")?;
         page.press("Shift+ArrowRight")?;
-        ensure!(step(page)? > 0.0, "Shift and → is the next marked moment");
+        stands(page, "Shift and → is the next marked moment", "> 0")?;
         page.press("End")?;
-        ensure!(step(page)? >= stood, "End is the end");
-        page.press("PageUp")?;
-        let before = step(page)?;
+        stands(page, "End is the end", &format!(">= {stood}"))?;
+        let end = step(page)?;
         page.press("PageDown")?;
-        ensure!(
-            step(page)? == before + 1.0,
-            "Page Down is one step where there is no lesson"
-        );
+        stands(
+            page,
+            "Page Down is one step where there is no lesson",
+            &format!("=== {}", end + 1.0),
+        )?;
+        page.press("PageUp")?;
+        stands(page, "Page Up is one step back", &format!("=== {end}"))?;
         page.press(".")?;
         page.wait_until(
             "the full stop plays",
