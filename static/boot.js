@@ -174,6 +174,11 @@
   // The fragment may hold the very scenario that crashes, so it goes too.
   const beginAnew = () => {
     write(null);
+    try {
+      sessionStorage.removeItem('highwater.playground');
+    } catch {
+      // Where storage is forbidden, nothing was kept.
+    }
     history.replaceState(null, '', location.pathname + location.search);
     location.reload();
   };

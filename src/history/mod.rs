@@ -20,7 +20,7 @@ use crate::ledger::Ledger;
 use crate::sorted::SortedMap;
 
 pub use mark::Mark;
-pub use playback::{Playback, Stepped};
+pub use playback::{Playback, Said, Stepped, Written};
 
 /// Checkpoints kept; at one more every other one is dropped.
 const CHECKPOINTS: usize = 64;

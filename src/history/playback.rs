@@ -11,8 +11,15 @@ use std::sync::Arc;
 use super::{Acted, CutNotice, History};
 use crate::cluster::{Input, Refused, Silent, World, step};
 use crate::ledger::Ledger;
-use crate::scenario::ast::{Line, Micros, Script, Statement};
+use crate::scenario::ast::{Line, Script, Statement};
 use crate::scenario::{Next, Player, Stop, inputs, setup};
+use crate::sorted::SortedMap;
+
+mod written;
+
+use written::{Printer, Reach};
+
+pub use written::{Said, Written};
 
 /// Why an input was performed.
 #[derive(Clone, Debug)]
@@ -61,6 +68,10 @@ pub struct Playback {
     cut: Option<(Vec<Player>, Vec<Origin>)>,
     /// Acts of somebody's own so far, those that were undone among them.
     own: usize,
+    /// How many inputs each of them took that let time pass to its end.
+    passed: SortedMap<usize, usize>,
+    /// How often the run was changed.
+    changes: u64,
 }
 
 impl Playback {
@@ -79,6 +90,8 @@ impl Playback {
             origins: Vec::new(),
             cut: None,
             own: 0,
+            passed: SortedMap::new(),
+            changes: 0,
         })
     }
 
@@ -107,6 +120,18 @@ impl Playback {
         self.place().line()
     }
 
+    /// How often the run was changed so far: while the number stays, it is [written](Self::written) down the same.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Whether the script says more than what was played, or a statement of it is under way.
+    pub fn has_more(&self) -> bool {
+        let is_last = |place: &Player| place.at() + 1 == self.script.lines.len();
+        let is_done = |place: &Player| place.line().is_none() || is_last(place) && place.left().is_none();
+        !self.places.last().is_none_or(is_done)
+    }
+
     /// One visible step forward: what was done here before, or else what the script says, or else what is pending.
     pub fn step(&mut self) -> Stepped {
         if !self.history.at_end() {
@@ -114,7 +139,10 @@ impl Playback {
             return Stepped::Moved;
         }
         match self.advance(usize::MAX) {
-            Some(stepped) => stepped,
+            Some(stepped) => {
+                self.pass();
+                stepped
+            }
             None if self.world().is_quiet() || self.world().next().is_none() => Stepped::AtRest,
             None => {
                 let place = self.place().clone();
@@ -150,6 +178,31 @@ impl Playback {
                 Some(Stepped::Moved) => {}
                 Some(stopped) => return stopped,
                 None => return Stepped::Moved,
+            }
+        }
+    }
+
+    /// Plays on until there are so many inputs, or the script cannot go on or is done (at rest).
+    pub fn play_on(&mut self, inputs: usize) -> Stepped {
+        self.history.seek(self.history.len().min(inputs));
+        while self.history.position() < inputs {
+            match self.advance(usize::MAX) {
+                Some(Stepped::Moved) => {}
+                Some(stopped) => return stopped,
+                None => return Stepped::AtRest,
+            }
+        }
+        self.pass();
+        Stepped::Moved
+    }
+
+    /// Passes the statements that take no time and no input, such as expectations, at the end of what was played.
+    fn pass(&mut self) {
+        loop {
+            let mut place = self.place().clone();
+            match place.next(self.world(), self.ledger()) {
+                Next::Judged(..) | Next::Passed(_) => self.move_place(place),
+                _ => return,
             }
         }
     }
@@ -200,7 +253,7 @@ impl Playback {
         Ok(acted)
     }
 
-    /// Lets time pass beyond or within the script, as a statement of time says (`run for 10s`).
+    /// Lets time pass beyond or within the script, as a statement of time says (`run for 10s`); at rest if none had to.
     ///
     /// # Errors
     /// A statement that is no time, or time that cannot pass so.
@@ -223,14 +276,20 @@ impl Playback {
         let place = self.place().clone();
         self.own += 1;
         let own = self.own;
+        let mut inputs = 0;
         loop {
             match clock.next(self.world(), self.ledger()) {
                 Next::Perform(_, input) => {
                     self.perform(input, Origin::Own(own, Arc::clone(&statement)), place.clone())?;
+                    inputs += 1;
                 }
                 Next::Stopped(line, stop) => return Ok(Stepped::Stopped(line, stop)),
                 Next::Judged(..) | Next::Passed(_) => {}
-                Next::Finished => return Ok(Stepped::Moved),
+                Next::Finished if inputs == 0 => return Ok(Stepped::AtRest),
+                Next::Finished => {
+                    self.passed.insert(own, inputs);
+                    return Ok(Stepped::Moved);
+                }
             }
         }
     }
@@ -268,6 +327,7 @@ impl Playback {
         self.places.extend(places);
         self.origins.extend(origins);
         self.cut = (!since.1.is_empty()).then_some(since);
+        self.changes += 1;
         self.history.undo_cut()
     }
 
@@ -292,19 +352,22 @@ impl Playback {
 
     /// The first so many inputs as a scenario.
     fn script_of(&self, inputs: usize) -> Script {
-        let mut printer = Printer::new(self);
-        let mut at = 0;
-        while let Some(origin) = self.origins.get(at).filter(|_| at < inputs) {
-            let same = self.origins[at..inputs].iter().take_while(|other| *other == origin);
-            let end = at + same.count();
-            printer.group(origin, at, end);
-            at = end;
-        }
-        printer.skip_to(self.place().at());
+        let written = Printer::new(self, Reach::Until(inputs)).print(None);
+        let statements = written.into_iter().filter_map(|written| match written.said {
+            Said::Script(index) => self.script.lines.get(index).map(|line| line.statement.clone()),
+            Said::Part(_, statement) | Said::Own(statement) => Some(statement),
+        });
+        let lines = (1..).zip(statements);
         Script {
-            lines: printer.lines,
+            lines: lines.map(|(number, statement)| Line { number, statement }).collect(),
             trace: None,
         }
+    }
+
+    /// The run as a whole: what was done, up to the recorded end, and what is to come of the script. Where a statement of
+    /// time is to be told in two parts at a position, it is.
+    pub fn written(&self, split: Option<usize>) -> Vec<Written> {
+        Printer::new(self, Reach::Whole).print(split)
     }
 
     fn place(&self) -> &Player {
@@ -366,6 +429,7 @@ impl Playback {
         let at = self.history.position();
         if let Some(kept) = self.places.get_mut(at) {
             *kept = place;
+            self.changes += 1;
         }
     }
 
@@ -377,6 +441,7 @@ impl Playback {
         }
         // An input that was performed here before is the same step again.
         if acted.cut.is_some() || at == length {
+            self.changes += 1;
             self.places.push(place);
             self.origins.push(origin);
         }
@@ -398,99 +463,4 @@ fn try_all(inputs: &[Input], world: &World) -> Result<(), Refused> {
     inputs
         .iter()
         .try_for_each(|input| step(&mut trial, input.clone(), &mut Silent))
-}
-
-/// Writes a run down.
-struct Printer<'a> {
-    of: &'a Playback,
-    lines: Vec<Line>,
-    /// The script's first statement that is not written yet.
-    next: usize,
-}
-
-impl<'a> Printer<'a> {
-    fn new(of: &'a Playback) -> Printer<'a> {
-        Printer {
-            of,
-            lines: Vec::new(),
-            next: 0,
-        }
-    }
-
-    /// The inputs between two positions, which have one origin.
-    fn group(&mut self, origin: &Origin, from: usize, to: usize) {
-        match origin {
-            Origin::Script(index) => {
-                self.skip_to(*index);
-                if self.next == *index && self.is_whole(*index, to) {
-                    self.skip_to(*index + 1);
-                } else {
-                    self.next = self.next.max(*index + 1);
-                    self.steps(from, to);
-                }
-            }
-            Origin::Own(_, statement) => {
-                self.skip_to(self.of.places.get(from).map_or(0, Player::at));
-                if is_time(statement) {
-                    self.steps(from, to);
-                } else {
-                    self.push((**statement).clone());
-                }
-            }
-            Origin::Beyond => {
-                self.skip_to(self.of.script.lines.len());
-                self.steps(from, to);
-            }
-        }
-    }
-
-    /// Writes the statements before an index as they stand.
-    fn skip_to(&mut self, index: usize) {
-        while self.next < index {
-            if let Some(line) = self.of.script.lines.get(self.next) {
-                self.push(line.statement.clone());
-            }
-            self.next += 1;
-        }
-    }
-
-    /// Whether all of a statement was performed when its inputs end at this position.
-    fn is_whole(&self, index: usize, to: usize) -> bool {
-        let origin = Origin::Script(index);
-        if !self.of.is_time(&origin) {
-            return true;
-        }
-        let position = self.of.history.position();
-        let place = self.of.places.get(to).map_or(0, Player::at);
-        match self.of.origins.get(to).filter(|_| to < position) {
-            Some(Origin::Script(_) | Origin::Beyond) => true,
-            Some(Origin::Own(..)) | None => place > index,
-        }
-    }
-
-    /// Steps of time, one by one.
-    fn steps(&mut self, from: usize, to: usize) {
-        let mut count = 0;
-        for input in &self.of.history.inputs()[from..to] {
-            if let Input::Wait(until) = input {
-                self.count(&mut count);
-                self.push(Statement::RunTo(Micros(i64::try_from(*until).unwrap_or(i64::MAX))));
-            } else {
-                count += 1;
-            }
-        }
-        self.count(&mut count);
-    }
-
-    fn count(&mut self, count: &mut u64) {
-        if *count > 0 {
-            self.push(Statement::Step(Some(*count)));
-        }
-        *count = 0;
-    }
-
-    fn push(&mut self, statement: Statement) {
-        let number = self.lines.len() as u32 + 1;
-        self.lines.push(Line { number, statement });
-    }
 }

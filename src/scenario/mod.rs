@@ -27,6 +27,7 @@ pub use player::{Next, Player, Stop};
 pub use run::{Failure, Report, Run};
 pub use setup::setup;
 pub use translate::inputs;
+pub use words::comment;
 
 #[cfg(test)]
 mod tests;

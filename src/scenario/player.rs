@@ -126,6 +126,22 @@ impl Player {
         matches!(&self.progress, Progress::Acting(inputs) if !inputs.is_empty())
     }
 
+    /// What is left of the statement that is under way or comes next; nothing if there is none, or it is done. A bound of
+    /// waiting counts anew.
+    pub fn left(&self) -> Option<Statement> {
+        let statement = &self.script.lines.get(self.at)?.statement;
+        match (&self.progress, statement) {
+            (Progress::Stepping(0), _) => None,
+            (Progress::Stepping(left), _) => Some(Statement::Step(Some(*left))),
+            (Progress::RunningTo(target), _) => {
+                let target = i64::try_from(*target).unwrap_or(i64::MAX);
+                Some(Statement::RunTo(super::ast::Micros(target)))
+            }
+            (Progress::Acting(inputs), _) if inputs.is_empty() => None,
+            (_, statement) => Some(statement.clone()),
+        }
+    }
+
     /// What comes next in this world. The input that is returned is to be performed before the next call.
     pub fn next(&mut self, world: &World, ledger: &Ledger) -> Next {
         self.next_before(usize::MAX, world, ledger)

@@ -136,6 +136,26 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>, Wrong> {
     }
 }
 
+/// The comment of a line, with its sign; nothing if it has none, or is malformed.
+pub fn comment(text: &str) -> Option<&str> {
+    let mut reader = Reader {
+        rest: text.chars().peekable(),
+        column: 0,
+    };
+    loop {
+        while reader.rest.next_if(|&sign| is_space(sign)).is_some() {
+            reader.column += 1;
+        }
+        match reader.rest.peek()? {
+            '#' => {
+                let (at, _) = text.char_indices().nth(reader.column as usize)?;
+                return text.get(at..);
+            }
+            _ => drop(reader.word().ok()?),
+        }
+    }
+}
+
 fn is_space(sign: char) -> bool {
     sign == ' ' || sign == '\t'
 }

@@ -134,6 +134,10 @@ pub enum Act {
     Fetched(Rc<str>, Result<String, String>),
     /// Plays a text of the scenario language from its beginning, on the playground.
     Scenario(String),
+    /// Writes a text on the playground, to be played later; nothing puts it away.
+    Draft(Option<String>),
+    /// Brings back what was set aside of the playground.
+    TakeBack,
     /// The second part of the program has come.
     Arrived,
     /// It has not; why.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use gloo_render::request_animation_frame;
 use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, KeyboardEvent};
+use web_sys::{DragEvent, HtmlElement, KeyboardEvent};
 use yew::prelude::*;
 
 use super::act::{Act, Drawer, Zoom};
@@ -74,6 +74,7 @@ pub fn App() -> Html {
                 browser::copy(&session.scenario());
             }
             page.borrow_mut().perform(act);
+            name_place(&page.borrow().place);
             if let Some(menu) = closes {
                 keys::focus(&menu.anchor());
             }
@@ -117,6 +118,7 @@ pub fn App() -> Html {
             }
         });
     }
+    use_drop(page.clone(), act.clone());
     use_keys(act.clone(), dialog.clone(), waits, settings.keys);
     let shown = page.borrow().session.is_some();
     use_width(track.clone(), room.clone(), page.borrow().zoom, shown);
@@ -155,6 +157,7 @@ fn begin() -> Page {
     if !browser::matches("(min-height: 820px)") || browser::matches("(max-width: 900px)") {
         page.drawer = page.drawer.filter(|_| browser::matches("(max-width: 900px)"));
     }
+    page.recalled = browser::kept_while_open(browser::PLAYGROUND);
     page.visit(&browser::window().location().hash().unwrap_or_default());
     if let Some(first) = damages.first() {
         page.notice = Some(Notice::Said(first.as_str().into()));
@@ -176,7 +179,19 @@ fn keep(page: &Rc<RefCell<Page>>) {
         return;
     }
     if let Some(text) = page.kept().and_then(|kept| serde_json::to_string(&kept).ok()) {
-        browser::keep_run(&text);
+        browser::keep_while_open(browser::RESUME, &text);
+    }
+    if let Some(text) = later::get().and_then(|later| (later.kept_playground)(&page)) {
+        browser::keep_while_open(browser::PLAYGROUND, &text);
+    }
+}
+
+/// What is played on the playground has the address of its story, or none of its own.
+fn name_place(place: &Place) {
+    let Place::Playground(playground) = place else { return };
+    let (named, here) = (playground.address(), browser::window().location().hash());
+    if here.is_ok_and(|here| here.trim_matches(['#', '/']) != named) {
+        browser::name_place(&format!("#/{named}"));
     }
 }
 
@@ -379,6 +394,10 @@ fn notice(page: &Page, act: &Callback<Act>) -> Html {
                     <button class="btn small" onclick={act.reform(|_| Act::Undo)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
             }
         }
+        Some(Notice::Aside) => html! {
+            <div class="notice" role="status" data-testid="notice"><p>{ "What you had on the playground before is set aside." }</p>
+                <button class="btn small" onclick={act.reform(|_| Act::TakeBack)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
+        },
         Some(Notice::Refused(why)) => {
             html! { <div class="notice error" role="alert" data-testid="notice"><p>{ names::capital(why) }</p>{ dismiss }</div> }
         }
@@ -489,6 +508,32 @@ fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
                 }
             })
         });
+        move || drop(listening)
+    });
+}
+
+/// A scenario's file that is dropped anywhere on the playground is played; the browser would open it and leave the page.
+#[hook]
+fn use_drop(page: Rc<RefCell<Page>>, act: Callback<Act>) {
+    use_effect_with((), move |()| {
+        let listen = |name: &'static str| {
+            let (page, act) = (page.clone(), act.clone());
+            Listening::to(browser::window().into(), name, move |event| {
+                let Some(event) = event.dyn_ref::<DragEvent>() else {
+                    return;
+                };
+                let is_here = matches!(page.borrow().place, Place::Playground(_));
+                if !is_here || event.default_prevented() || browser::is_text_for_a_field(event) {
+                    return;
+                }
+                event.prevent_default();
+                if let Some(file) = browser::dropped_file(event).filter(|_| name == "drop") {
+                    let act = act.clone();
+                    browser::read_text(&file, move |text| act.emit(Act::Scenario(text)));
+                }
+            })
+        };
+        let listening = ["dragover", "drop"].map(listen);
         move || drop(listening)
     });
 }

@@ -7,12 +7,12 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Blob, EventTarget, Response, Window, js_sys};
+use web_sys::{Blob, DragEvent, Element, EventTarget, File, Response, Window, js_sys};
 use yew::Callback;
 
 use super::act::Act;
 use super::later;
-use super::playground::{BEGINNING, PLAYGROUND};
+use super::playground::{self, BEGINNING};
 
 /// Where progress is kept.
 pub const PROGRESS: &str = "highwater.progress";
@@ -20,6 +20,8 @@ pub const PROGRESS: &str = "highwater.progress";
 pub const SETTINGS: &str = "highwater.settings";
 /// Where the run is kept in case the engine stops.
 pub const RESUME: &str = "highwater.resume";
+/// Where the playground is kept for the case that the page is loaded again.
+pub const PLAYGROUND: &str = "highwater.playground";
 
 /// The window; there always is one where a page runs.
 pub fn window() -> Window {
@@ -70,11 +72,33 @@ pub fn keep(name: &'static str, text: &str) {
     }
 }
 
-/// Keeps the run for as long as this tab is open.
-pub fn keep_run(text: &str) {
+/// Keeps something for as long as this tab is open.
+pub fn keep_while_open(name: &str, text: &str) {
     if let Ok(Some(storage)) = window().session_storage() {
-        let _ = storage.set_item(RESUME, text);
+        let _ = storage.set_item(name, text);
     }
+}
+
+/// What is kept for as long as this tab is open.
+pub fn kept_while_open(name: &str) -> Option<String> {
+    window().session_storage().ok()??.get_item(name).ok()?
+}
+
+/// Whether something is dragged that a field of the page takes by itself: a text, no file.
+pub fn is_text_for_a_field(event: &DragEvent) -> bool {
+    let files = event.data_transfer().and_then(|data| data.files());
+    let has_files = files.is_some_and(|files| files.length() > 0)
+        || event
+            .data_transfer()
+            .is_some_and(|data| data.types().includes(&"Files".into(), 0));
+    let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    let is_field = target.is_some_and(|target| target.matches("textarea, input").unwrap_or(false));
+    is_field && !has_files
+}
+
+/// The file that is dropped, the first if there are several.
+pub fn dropped_file(event: &DragEvent) -> Option<File> {
+    event.data_transfer()?.files()?.get(0)
 }
 
 /// The run that was under way when the engine stopped, if this page was loaded to recover from that.
@@ -92,7 +116,7 @@ pub fn crashed_run() -> Option<String> {
 /// Fetches the file of a lesson or a story, which stands beside the page, and what is needed to read it; hands over what
 /// came of it.
 pub fn fetch_lesson(slug: Rc<str>, act: Callback<Act>) {
-    let path = match slug.strip_prefix(PLAYGROUND) {
+    let path = match slug.strip_prefix(playground::PLAYGROUND) {
         Some("") => None,
         Some(story) => Some(format!("stories{story}.txt")),
         None => Some(format!("lessons/{slug}.md")),

@@ -41,6 +41,14 @@ pub struct Later {
     pub fault: fn(&Look<'_>, BrokerId, panels::Fault) -> Option<String>,
     /// Plays a text on the playground; the story that it is, if it is one.
     pub begin_playground: fn(&mut Page, Option<Rc<str>>, &str),
+    /// As [`begin_playground`](Self::begin_playground), of the text that belongs to the place one has come to.
+    pub arrive_on_playground: fn(&mut Page, Option<Rc<str>>, &str),
+    /// Sets aside what is somebody's own on the playground.
+    pub leave_playground: fn(&mut Page),
+    /// The playground, to be kept over a reload.
+    pub kept_playground: fn(&Page) -> Option<String>,
+    /// Performs an act that is another one on the playground than elsewhere.
+    pub perform_on_playground: fn(&mut Page, Act),
     /// One step of a lesson.
     pub step_in_lesson: fn(&mut Page),
     /// Performs an act that is another one in a lesson than elsewhere.
@@ -71,6 +79,10 @@ static ALL: Later = Later {
     prose: markdown::prose,
     fault: faults::statement,
     begin_playground: Page::begin_playground,
+    arrive_on_playground: Page::arrive_on_playground,
+    leave_playground: Page::leave_playground,
+    kept_playground: Page::kept_playground,
+    perform_on_playground: Page::perform_on_playground,
     step_in_lesson: Page::step_in_lesson,
     perform_in_lesson: Page::perform_in_lesson,
     note_solved: Page::note_solved,

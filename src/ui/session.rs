@@ -11,6 +11,7 @@ use crate::history::{CutNotice, Mark, Playback, Stepped};
 use crate::lesson::Moment;
 use crate::scenario::Names;
 use crate::scenario::ast::{Act, Destination, Script, Sending, Statement};
+use crate::ui::playground::whole::Whole;
 use crate::ui::view::knobs;
 use crate::ui::view::look::Look;
 use crate::ui::view::panels::{Mark as Drawn, MarkKind};
@@ -41,6 +42,9 @@ pub struct Session {
     heads: Vec<Head>,
     undo_to: Option<usize>,
     written: RefCell<Option<Written>>,
+    /// The text that the script was read from, where it is somebody's own to change.
+    source: Option<Rc<str>>,
+    whole: RefCell<Option<Rc<Whole>>>,
 }
 
 /// The run as text up to where its script ended, so that a step beyond costs no printing of all that came before.
@@ -57,6 +61,22 @@ impl Session {
     /// Why the script cannot begin.
     pub fn new(script: Script) -> Result<Session, String> {
         let opening = opening(&script);
+        Session::opened(script, opening)
+    }
+
+    /// As [`new`](Self::new), of a text that is kept as it is written. `opening` is how many of its statements come before
+    /// its beginning, where that is known.
+    ///
+    /// # Errors
+    /// Why the script cannot begin.
+    pub fn of_text(script: Script, text: Rc<str>, opened: Option<usize>) -> Result<Session, String> {
+        let opening = opened.unwrap_or_else(|| opening(&script));
+        let mut session = Session::opened(script, opening)?;
+        session.source = Some(text);
+        Ok(session)
+    }
+
+    fn opened(script: Script, opening: usize) -> Result<Session, String> {
         let playback = Playback::new(script).map_err(|(line, refused)| format!("line {line}: {refused}"))?;
         let begun = playback.world().clone();
         let mut session = Session {
@@ -70,6 +90,8 @@ impl Session {
             heads: Vec::new(),
             undo_to: None,
             written: RefCell::default(),
+            source: None,
+            whole: RefCell::default(),
         };
         session.playback.play_to(opening);
         session.begin_here();
@@ -269,6 +291,51 @@ impl Session {
             Stepped::Stopped(_, stop) => Moved::Stuck(stop.to_string()),
             Stepped::Moved | Stepped::AtRest => Moved::AtStop,
         }
+    }
+
+    /// Plays on until a position is reached; not beyond the script's end.
+    pub fn play_on(&mut self, position: usize) -> Moved {
+        self.heads.clear();
+        let stepped = self.playback.play_on(position);
+        self.ensure_partition();
+        match stepped {
+            Stepped::Stopped(_, stop) => Moved::Stuck(stop.to_string()),
+            Stepped::Moved => Moved::On,
+            Stepped::AtRest => Moved::AtStop,
+        }
+    }
+
+    /// Whether the script says more than was played so far.
+    pub fn has_more_to_play(&self) -> bool {
+        self.playback.has_more()
+    }
+
+    /// The text that the script was read from, where it was kept.
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// How many statements lead to the beginning.
+    pub fn opening(&self, whole: &Whole) -> usize {
+        whole.statements(self.origin)
+    }
+
+    /// The run as a whole, as a text: what was done and what is to come of the script.
+    pub fn whole(&self) -> Rc<Whole> {
+        let mut kept = self.whole.borrow_mut();
+        let known = kept.take().filter(|whole| whole.is_of(&self.playback));
+        let whole = known.unwrap_or_else(|| Rc::new(self.told(None)));
+        *kept = Some(Rc::clone(&whole));
+        whole
+    }
+
+    /// The same with what is under way told in two parts, what was done of it and what is to come.
+    pub fn in_two_parts(&self) -> Whole {
+        self.told(Some(self.position()))
+    }
+
+    fn told(&self, split: Option<usize>) -> Whole {
+        Whole::new(self.source.as_deref(), &self.playback, split)
     }
 
     /// The nearest marked position behind the present or before it.

@@ -45,6 +45,7 @@ fn said(page: &Page) -> String {
     match &page.notice {
         Some(Notice::Refused(text) | Notice::Said(text)) => text.to_string(),
         Some(Notice::Cut(cut)) => format!("{} set aside", cut.dropped),
+        Some(Notice::Aside) => "set aside".into(),
         None => String::new(),
     }
 }

@@ -17,6 +17,7 @@ use crate::scenario::ast::{self, Brokers, Process, Statement};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
 use crate::ui::later;
+use crate::ui::playground::aside::Aside;
 use crate::ui::playground::{PLAYGROUND, Playground};
 use crate::ui::reading::{Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
@@ -74,6 +75,8 @@ pub struct Landing {
 pub enum Notice {
     /// An act in the past has cut the future off; it can be undone.
     Cut(CutNotice),
+    /// What was on the playground is set aside; it can be brought back.
+    Aside,
     /// Something was refused, or cannot go on.
     Refused(Rc<str>),
     /// Something worth knowing.
@@ -149,6 +152,10 @@ pub struct Page {
     pub progress: Progress,
     /// The run to go on from once its lesson is there.
     kept: Option<Kept>,
+    /// The playground that was left last, if anything of it was somebody's own.
+    pub(in crate::ui) aside: Option<Aside>,
+    /// The same as it was written down before the page was loaded, to be read when it is needed.
+    pub(in crate::ui) recalled: Option<String>,
     /// Counts changes of the world in view, so that drawings of one are not taken for those of another.
     pub version: u64,
 }
@@ -186,6 +193,8 @@ impl Page {
             picked: SortedSet::new(),
             progress,
             kept: None,
+            aside: None,
+            recalled: None,
             version: 0,
         };
         page.land(Vec::new());
@@ -194,7 +203,7 @@ impl Page {
 
     /// Goes to the place that a fragment of the address names.
     pub fn visit(&mut self, fragment: &str) {
-        self.leave();
+        self.leave_to();
         match fragment.trim_start_matches(['#', '/']) {
             "lessons" | "own" => self.place = Place::Lessons,
             other if other == FIDELITY || other.split('/').next() == Some(PLAYGROUND) => {
@@ -251,16 +260,25 @@ impl Page {
                 match (fetched.strip_prefix(PLAYGROUND), later::get()) {
                     (Some(story), Some(later)) => {
                         let story = story.strip_prefix('/').filter(|story| !story.is_empty());
-                        (later.begin_playground)(self, story.map(Into::into), &text);
+                        (later.arrive_on_playground)(self, story.map(Into::into), &text);
                     }
                     _ => self.open(fetched, &text),
                 }
-                if let Some(kept) = kept {
+                // The playground is brought back as it was left.
+                if let Some(kept) = kept.filter(|_| !matches!(self.place, Place::Playground(_))) {
                     self.resume(kept);
                 }
             }
             Err(why) => *failed = Some(why.into()),
         }
+    }
+
+    /// Leaves for another place.
+    fn leave_to(&mut self) {
+        if let (Place::Playground(_), Some(later)) = (&self.place, later::get()) {
+            (later.leave_playground)(self);
+        }
+        self.leave();
     }
 
     pub(in crate::ui) fn leave(&mut self) {
@@ -356,7 +374,7 @@ impl Page {
     }
 
     /// The run cannot go on by itself.
-    fn stop_at(&mut self, moved: Moved) {
+    pub(in crate::ui) fn stop_at(&mut self, moved: Moved) {
         self.playing = false;
         match moved {
             Moved::On | Moved::AtStop => {}
@@ -412,6 +430,14 @@ impl Page {
                 }
                 return;
             }
+            act @ (Act::Draft(_) | Act::TakeBack | Act::Do(_) | Act::Restart | Act::Go(Go::End))
+                if matches!(self.place, Place::Playground(_)) =>
+            {
+                if let Some(later) = later::get() {
+                    (later.perform_on_playground)(self, act);
+                }
+                return;
+            }
             _ => {}
         }
         match act {
@@ -464,10 +490,10 @@ impl Page {
                 }
             }
             // Elsewhere nothing is asked, and the next stop is the next step.
-            Act::Answer(_) => {}
+            Act::Answer(_) | Act::Draft(_) | Act::TakeBack => {}
             Act::Next => self.go(Go::On),
             Act::OpenLesson(name, text) => {
-                self.leave();
+                self.leave_to();
                 self.open(&name, &text);
             }
             Act::Fetched(slug, text) => self.fetched(&slug, text),
@@ -618,7 +644,7 @@ impl Page {
     }
 
     /// Does what a line of the scenario language says, as far as a puzzle allows it.
-    fn do_text(&mut self, text: &str) {
+    pub(in crate::ui) fn do_text(&mut self, text: &str) {
         match self.forbidden(text) {
             Some(why) => self.refuse(&why),
             None => self.act_on(|session| session.act(text)),
@@ -657,13 +683,8 @@ impl Page {
                 self.leave();
                 self.land(changes);
             }
-            Place::Playground(playground) => {
-                let (story, text) = (playground.story.clone(), Rc::clone(&playground.begun_with));
-                if let Some(later) = later::get() {
-                    (later.begin_playground)(self, story, &text);
-                }
-            }
             Place::Lessons
+            | Place::Playground(_)
             | Place::Lesson(_)
             | Place::Coming { .. }
             | Place::Broken { .. }
@@ -706,12 +727,13 @@ impl Page {
                 None => Session::resumed(&kept.scenario, kept.step),
             },
             Place::Landing(_) => Session::landing_resumed(&kept.scenario, kept.step),
-            Place::Playground(_) => Session::resumed(&kept.scenario, kept.step),
             Place::Coming { .. } => {
                 self.kept = Some(kept);
                 return;
             }
-            Place::Lessons | Place::Broken { .. } | Place::Fidelity(_) | Place::Stores(..) => return,
+            Place::Lessons | Place::Playground(_) | Place::Broken { .. } | Place::Fidelity(_) | Place::Stores(..) => {
+                return;
+            }
         };
         match session {
             Ok(session) => {

@@ -1,10 +1,16 @@
 //! The playground: a free scene. One begins with a cluster of one's own or with a story, does to it whatever the scenario
 //! language can say, and has it written down all the while.
 //!
-//! `view` is what stands beside the cluster. Deliberately absent: goals, questions, stops.
+//! `view` is what stands beside the cluster, `whole` the run as a text, `aside` what is kept of a playground that was left.
+//! Deliberately absent: goals, questions, stops.
 
+pub mod aside;
 #[cfg(target_arch = "wasm32")]
 pub mod view;
+pub mod whole;
+
+#[cfg(test)]
+mod tests;
 
 use std::rc::Rc;
 
@@ -33,7 +39,9 @@ pub struct Playground {
     pub story: Option<Rc<str>>,
     /// The text that was begun with.
     pub begun_with: Rc<str>,
-    /// What is wrong with the text that was to be played last; then the run before it is still there.
+    /// A text of somebody's own that was not played yet.
+    pub draft: Option<Rc<str>>,
+    /// What is wrong with it; the run before it is still there.
     pub faults: Rc<Vec<String>>,
 }
 
@@ -47,37 +55,77 @@ pub fn address(story: &str) -> String {
     format!("{PLAYGROUND}/{story}")
 }
 
+impl Playground {
+    /// The address of what is played: a story's, or that of the playground.
+    pub fn address(&self) -> String {
+        self.story.as_deref().map_or_else(|| PLAYGROUND.to_string(), address)
+    }
+}
+
 impl Page {
-    /// Plays a text from its beginning. One that cannot be played is told, line by line, and nothing changes else.
+    /// Plays a text from its beginning. What was there is set aside. A text that cannot be played is told, line by line, and
+    /// kept to be mended; nothing else changes then.
     pub(in crate::ui) fn begin_playground(&mut self, story: Option<Rc<str>>, text: &str) {
-        match begun(text) {
-            Ok(session) => {
+        if let Place::Playground(playground) = &mut self.place {
+            // What is played now does not wait to be played any more.
+            playground.draft.take_if(|draft| **draft == *text);
+        }
+        let before = self.present_playground();
+        let is_replaced = match self.begin_text(story, text) {
+            Began::Anew => true,
+            Began::NotAtAll => before.as_ref().is_some_and(|before| before.draft.is_some()),
+        };
+        let before = before.filter(|before| before.own && is_replaced);
+        if let Some(aside) = before.or_else(|| self.aside.take()) {
+            self.tell_aside(aside);
+        }
+    }
+
+    fn begin_text(&mut self, story: Option<Rc<str>>, text: &str) -> Began {
+        let playground = |begun_with: &str| Playground {
+            story,
+            begun_with: begun_with.into(),
+            draft: None,
+            faults: Rc::default(),
+        };
+        match (begun(text, None), &mut self.place) {
+            (Ok(session), _) => {
                 self.leave();
                 self.session = Some(session);
-                self.place = Place::Playground(Playground {
-                    story,
-                    begun_with: text.into(),
-                    faults: Rc::default(),
-                });
+                self.place = Place::Playground(playground(text));
                 self.speed = 4;
+                Began::Anew
             }
-            Err(faults) => match &mut self.place {
-                Place::Playground(playground) => playground.faults = Rc::new(faults),
-                _ => {
-                    self.begin_playground(None, BEGINNING);
-                    if let Place::Playground(playground) = &mut self.place {
-                        playground.faults = Rc::new(faults);
-                    }
-                }
-            },
+            (Err(faults), Place::Playground(playground)) => {
+                playground.draft = Some(text.into());
+                playground.faults = Rc::new(faults);
+                Began::NotAtAll
+            }
+            (Err(faults), _) => {
+                self.leave();
+                self.session = begun(BEGINNING, None).ok();
+                self.place = Place::Playground(Playground {
+                    story: None,
+                    draft: Some(text.into()),
+                    faults: Rc::new(faults),
+                    ..playground(BEGINNING)
+                });
+                Began::Anew
+            }
         }
     }
 }
 
-fn begun(text: &str) -> Result<Session, Vec<String>> {
+/// Whether something new is there.
+enum Began {
+    Anew,
+    NotAtAll,
+}
+
+fn begun(text: &str, opening: Option<usize>) -> Result<Session, Vec<String>> {
     let said = |faults: Vec<Fault>| faults.iter().map(ToString::to_string).collect::<Vec<_>>();
     let script = scenario::parse(text.as_bytes()).map_err(said)?;
-    let session = Session::new(script).map_err(|why| vec![why])?;
+    let session = Session::of_text(script, text.into(), opening).map_err(|why| vec![why])?;
     if session.playback().world().partitions().is_empty() {
         return Err(vec![
             "there is nothing to look at: add a line such as 'topic payments replicas=3' behind 'brokers'".into(),

@@ -1,8 +1,11 @@
 //! What stands beside the cluster on the playground: where to begin, what to do, and the scenario so far.
 
-use web_sys::{DragEvent, File, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, js_sys};
+use std::rc::Rc;
+
+use web_sys::{File, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, js_sys};
 use yew::prelude::*;
 
+use super::whole::Present;
 use super::{BEGINNING, Playground, address, stories};
 use crate::ui::act::Act;
 use crate::ui::browser;
@@ -24,15 +27,21 @@ const TEMPLATES: [(&str, &str); 6] = [
 pub struct PlaygroundProps {
     /// What is being played.
     pub playground: Playground,
-    /// The scenario up to the present.
-    pub scenario: String,
+    /// The run as a text.
+    pub text: Rc<str>,
+    /// Where in it the present lies.
+    pub present: Present,
+    /// Whether one stands at the beginning of what was begun with, and it is unchanged.
+    pub fresh: bool,
     /// Where acts go.
     pub act: Callback<Act>,
 }
 
 /// The pane.
 pub fn pane(playground: &Playground, session: &Session, act: &Callback<Act>) -> Html {
-    html! { <Pane playground={playground.clone()} scenario={session.scenario()} act={act.clone()}/> }
+    let whole = session.whole();
+    let fresh = session.step_number() == 0 && whole.text == playground.begun_with;
+    html! { <Pane playground={playground.clone()} text={Rc::clone(&whole.text)} present={whole.present(session.position())} {fresh} act={act.clone()}/> }
 }
 
 #[component]
@@ -42,35 +51,42 @@ fn Pane(props: &PlaygroundProps) -> Html {
         .story
         .as_deref()
         .and_then(|story| stories().find(|(slug, _)| *slug == story));
-    let onchange = Callback::from(|event: Event| {
+    let act = props.act.clone();
+    let onchange = Callback::from(move |event: Event| {
         if let Some(select) = event.target_dyn_into::<HtmlSelectElement>() {
-            let story = select.value();
-            browser::go_to(&match story.as_str() {
-                "" => "#/playground".to_string(),
-                story => format!("#/{}", address(story)),
-            });
+            match select.value().as_str() {
+                CLUSTER => act.emit(Act::Scenario(BEGINNING.to_string())),
+                OWN => {}
+                story => browser::go_to(&format!("#/{}", address(story))),
+            }
         }
     });
-    let chosen = props.playground.story.as_deref().unwrap_or_default();
+    let is_own = props.playground.story.is_none() && *props.playground.begun_with != *BEGINNING;
+    let chosen = props
+        .playground
+        .story
+        .as_deref()
+        .unwrap_or(if is_own { OWN } else { CLUSTER });
     html! {
-        <div class="playground" ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={dropped(&props.act)}>
+        <div class="playground">
             <div class="intro"><p class="eyebrow">{ "Free scene" }</p><h1>{ "Playground" }</h1></div>
             <p class="field-row"><label for="story">{ "Begin with" }</label>
                 <select id="story" {onchange}>
-                    <option value="" selected={chosen.is_empty()}>{ "a cluster of three" }</option>
+                    if is_own { <option value={OWN} selected=true>{ "a text of your own" }</option> }
+                    <option value={CLUSTER} selected={chosen == CLUSTER}>{ "a cluster of three" }</option>
                     { for stories().map(|(slug, title)| html! { <option key={slug} value={slug} selected={slug == chosen}>{ title }</option> }) }
                 </select>
             </p>
             if let Some((_, title)) = title { <p class="say">{ title }</p> }
             if !props.playground.faults.is_empty() {
                 <div class="notice error" role="alert" data-testid="scenario-faults">
-                    <div><p>{ "That scenario cannot be played; what was there still is." }</p>
+                    <div><p>{ "That scenario cannot be played; the run before it is still there." }</p>
                     <ul>{ for props.playground.faults.iter().take(FAULTS).map(|fault| html! { <li>{ fault.clone() }</li> }) }</ul>
                     if props.playground.faults.len() > FAULTS { <p>{ format!("and {} more", props.playground.faults.len() - FAULTS) }</p> }</div>
                 </div>
             }
             <Line act={props.act.clone()}/>
-            <Text key={props.playground.begun_with.to_string()} scenario={props.scenario.clone()} act={props.act.clone()}/>
+            <Text text={props.text.clone()} present={props.present} fresh={props.fresh} draft={props.playground.draft.clone()} act={props.act.clone()}/>
         </div>
     }
 }
@@ -127,36 +143,36 @@ fn Line(props: &LineProps) -> Html {
 
 #[derive(Properties, PartialEq)]
 struct TextProps {
-    scenario: String,
+    text: Rc<str>,
+    present: Present,
+    fresh: bool,
+    draft: Option<Rc<str>>,
     act: Callback<Act>,
 }
 
-/// The scenario up to the present, to be copied, saved, changed and played anew.
+/// The scenario as a whole, with a mark at the present: to be copied, saved, changed and played anew.
 #[component]
 fn Text(props: &TextProps) -> Html {
-    let draft = use_state(|| None::<String>);
-    let shown = (*draft).clone().unwrap_or_else(|| props.scenario.clone());
+    let is_draft = props.draft.is_some();
+    let shown = props.draft.as_ref().unwrap_or(&props.text).to_string();
     let area = use_node_ref();
-    let oninput = {
-        let draft = draft.clone();
-        Callback::from(move |event: InputEvent| {
-            if let Some(area) = event.target_dyn_into::<HtmlTextAreaElement>() {
-                draft.set(Some(area.value()));
+    {
+        let area = area.clone();
+        use_effect_with((props.present, is_draft), move |&(present, is_draft)| {
+            if let Some(area) = area.cast::<HtmlTextAreaElement>().filter(|_| !is_draft) {
+                follow(&area, present);
             }
-        })
-    };
+        });
+    }
+    let oninput = props.act.reform(|event: InputEvent| {
+        let area = event.target_dyn_into::<HtmlTextAreaElement>();
+        Act::Draft(area.map(|area| area.value()))
+    });
     let play = {
-        let (draft, shown) = (draft.clone(), shown.clone());
-        props.act.reform(move |_: MouseEvent| {
-            draft.set(None);
-            Act::Scenario(shown.clone())
-        })
+        let shown = shown.clone();
+        props.act.reform(move |_: MouseEvent| Act::Scenario(shown.clone()))
     };
-    let back = {
-        let draft = draft.clone();
-        Callback::from(move |_: MouseEvent| draft.set(None))
-    };
-    let copied = use_state(|| false);
+    let copied = use_state(|| None::<String>);
     let copy = {
         let (area, copied, shown) = (area.clone(), copied.clone(), shown.clone());
         Callback::from(move |_: MouseEvent| {
@@ -164,13 +180,13 @@ fn Text(props: &TextProps) -> Html {
                 area.select();
             }
             browser::copy(&shown);
-            copied.set(true);
+            copied.set(Some(shown.clone()));
         })
     };
-    let saved = use_state(|| false);
+    let saved = use_state(|| None::<String>);
     let save = {
-        let saved = saved.clone();
-        Callback::from(move |_: MouseEvent| saved.set(true))
+        let (saved, shown) = (saved.clone(), shown.clone());
+        Callback::from(move |_: MouseEvent| saved.set(Some(shown.clone())))
     };
     let href = format!(
         "data:text/plain;charset=utf-8,{}",
@@ -179,43 +195,74 @@ fn Text(props: &TextProps) -> Html {
     let open = {
         let act = props.act.clone();
         Callback::from(move |event: Event| {
-            let input = event.target_dyn_into::<HtmlInputElement>();
-            if let Some(file) = input.and_then(|input| input.files()).and_then(|files| files.get(0)) {
+            let Some(input) = event.target_dyn_into::<HtmlInputElement>() else {
+                return;
+            };
+            if let Some(file) = input.files().and_then(|files| files.get(0)) {
                 read(&file, &act);
             }
+            // The same file may be opened again, changed.
+            input.set_value("");
         })
+    };
+    let (is_copied, is_saved) = (copied.as_ref() == Some(&shown), saved.as_ref() == Some(&shown));
+    let (label, standing) = match is_draft {
+        true => (
+            "Your text, not played yet",
+            "Play it: from its beginning, all of it.".to_string(),
+        ),
+        false => ("The scenario", props.present.words()),
+    };
+    let mark = match is_draft {
+        true => "--played:0;--under-way:0".to_string(),
+        false => format!(
+            "--played:{};--under-way:{}",
+            props.present.played, props.present.under_way
+        ),
     };
     html! {
         <section aria-label="Scenario">
-            <label class="q" for="scenario">{ if draft.is_some() { "Your text, not played yet" } else { "Written down so far" } }</label>
-            <textarea id="scenario" class="field mono" ref={area} rows="9" spellcheck="false" value={shown} {oninput}/>
+            <label class="q" for="scenario">{ label }</label>
+            <p class="under" id="scenario-present">{ standing }</p>
+            <textarea id="scenario" class={classes!("field", "mono", (!is_draft).then_some("marked"))} ref={area} rows="12" spellcheck="false" aria-describedby="scenario-present" style={mark} value={shown} {oninput}/>
             <p class="chips">
-                if draft.is_some() {
+                if is_draft {
                     <button class="btn small primary" onclick={play} data-testid="play-text">{ "Play it" }</button>
-                    <button class="btn small" onclick={back}>{ icon("undo") }{ "Discard" }</button>
-                } else {
-                    <button class="btn small" onclick={copy}>{ if *copied { "Copied" } else { "Copy" } }</button>
-                    <a class="btn small" download="scenario.txt" {href} onclick={save}>{ if *saved { "Saved" } else { "Save" } }</a>
-                    <button class="btn small" disabled={props.scenario == BEGINNING} onclick={props.act.reform(|_: MouseEvent| Act::Scenario(BEGINNING.to_string()))}>{ "Begin anew" }</button>
+                    <button class="btn small" onclick={props.act.reform(|_: MouseEvent| Act::Draft(None))}>{ icon("undo") }{ "Discard" }</button>
+                }
+                <button class="btn small" onclick={copy}>{ if is_copied { "Copied" } else { "Copy" } }</button>
+                <a class="btn small" download="scenario.txt" {href} onclick={save}>{ if is_saved { "Saved" } else { "Save" } }</a>
+                if !is_draft {
+                    <button class="btn small" disabled={props.fresh} onclick={props.act.reform(|_: MouseEvent| Act::Restart)}>{ "Begin anew" }</button>
                 }
             </p>
             <label class="q" for="scenario-file">{ "Open a scenario" }</label>
+            <p class="under">{ "Or drop its file anywhere on this page." }</p>
             <input id="scenario-file" type="file" accept=".txt,text/plain" onchange={open}/>
         </section>
     }
 }
 
-/// A file that is dropped on the pane is played.
-fn dropped(act: &Callback<Act>) -> Callback<DragEvent> {
-    let act = act.clone();
-    Callback::from(move |event: DragEvent| {
-        event.prevent_default();
-        let files = event.data_transfer().and_then(|data| data.files());
-        if let Some(file) = files.and_then(|files| files.get(0)) {
-            read(&file, &act);
-        }
-    })
+/// Keeps the present in view, unless somebody writes.
+fn follow(area: &HtmlTextAreaElement, present: Present) {
+    let focused = browser::window()
+        .document()
+        .and_then(|document| document.active_element());
+    if present.lines == 0 || focused.is_some_and(|focused| focused.is_same_node(Some(area))) {
+        return;
+    }
+    let at = |line: usize| (area.scroll_height() as usize * line / present.lines) as i32;
+    let (top, height) = (area.scroll_top(), area.client_height());
+    let (from, to) = (at(present.played), at(present.played + present.under_way.max(1)));
+    if from < top || to > top + height {
+        area.set_scroll_top(to - height / 2);
+    }
 }
+
+/// The list's value for the cluster to begin with.
+const CLUSTER: &str = "";
+/// The list's value for a text of somebody's own.
+const OWN: &str = "own";
 
 fn read(file: &File, act: &Callback<Act>) {
     let act = act.clone();
