@@ -122,6 +122,28 @@ fn what_the_model_does_not_have_is_refused_with_a_remedy() {
             "-:3: refused: topic a_b collides with a.b, since '.' and '_' are alike in names of metrics; \
              choose another name\n",
         ),
+        (
+            "brokers 3\ntopic t\nbroker 9 log.retention.ms=1\n",
+            "-:3: refused: there is no broker 9; name one of 1 to 3\n",
+        ),
+        (
+            "brokers 3\ntopic t\nbroker 2 log.retention.ms=1\n",
+            "-:3: refused: something has happened to broker 2 already; \
+             move the line up behind 'brokers', or use 'set broker'\n",
+        ),
+        (
+            "brokers 3\ntopic t\nproducer p\ndrop produce from 1 to 2\n",
+            "-:4: refused: broker 1 sends broker 2 no 'produce'; \
+             from broker 1 to broker 2 there are 'fetch' and 'fetch-response'\n",
+        ),
+        (
+            "brokers 3\ntopic t\nproducer p\ndrop fetch from p to 1\n",
+            "-:4: refused: p sends broker 1 no 'fetch'; from p to broker 1 there is 'produce'\n",
+        ),
+        (
+            "brokers 3\ntopic t\nproducer p\ndrop metadata from controller to p\n",
+            "-:4: refused: the controller sends p no 'metadata'; name a path with a broker at one of its ends\n",
+        ),
     ];
     for (text, message) in cases {
         let (status, out, _) = piped(text);

@@ -58,10 +58,15 @@ pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refuse
 pub(super) fn inputs_of_any(statement: &Statement, world: &World) -> Result<Vec<Input>, Refused> {
     let one = |input| Ok(vec![input]);
     match statement {
-        Statement::Broker { brokers, .. } => Err(Refused::new(
-            format!("something has happened to broker {brokers} already"),
-            "move the line up behind 'brokers', or use 'set broker'",
-        )),
+        Statement::Broker { brokers, .. } => {
+            for id in brokers_of(brokers, world) {
+                node(&Node::Broker(id.0), world)?;
+            }
+            Err(Refused::new(
+                format!("something has happened to broker {brokers} already"),
+                "move the line up behind 'brokers', or use 'set broker'",
+            ))
+        }
         Statement::Consumer {
             name,
             group,
@@ -380,10 +385,12 @@ fn network_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
         Act::HealAll => one(Input::Heal(None)),
         Act::Drop { kind, from, to, next } => {
             two_nodes(from, to)?;
+            let (from, to) = (node(from, world)?, node(to, world)?);
+            passes(*kind, from, to, world)?;
             one(Input::Drop {
                 kind: message_kind(*kind),
-                from: node(from, world)?,
-                to: node(to, world)?,
+                from,
+                to,
                 next: next.map_or(1, |next| u32::try_from(next).unwrap_or(u32::MAX)),
             })
         }
@@ -391,6 +398,43 @@ fn network_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
             let line = Statement::Act(other.clone());
             Err(Refused::new(format!("'{line}' cannot be performed"), "leave it out"))
         }
+    }
+}
+
+/// That messages of a kind are ever sent from one node to another: the loss of one that is not would wait for ever.
+fn passes(kind: DropKind, from: ids::Node, to: ids::Node, world: &World) -> Result<(), Refused> {
+    let kinds = kinds_between(from, to, world);
+    if kinds.contains(&kind) {
+        return Ok(());
+    }
+    let [sender, receiver] = [from, to].map(|node| match node {
+        ids::Node::Broker(id) => format!("broker {id}"),
+        ids::Node::Controller => "the controller".to_string(),
+        ids::Node::Client(_) => world.node_name(node),
+    });
+    let words: Vec<String> = kinds.iter().map(|kind| format!("'{kind}'")).collect();
+    let remedy = match words.split_last() {
+        None => "name a path with a broker at one of its ends".to_string(),
+        Some((only, [])) => format!("from {sender} to {receiver} there is {only}"),
+        Some((last, rest)) => format!("from {sender} to {receiver} there are {} and {last}", rest.join(", ")),
+    };
+    Err(Refused::new(format!("{sender} sends {receiver} no '{kind}'"), remedy))
+}
+
+/// The kinds of message that one node ever sends to another, of those that can be lost alone.
+fn kinds_between(from: ids::Node, to: ids::Node, world: &World) -> &'static [DropKind] {
+    let produces = |id: ClientId| world.client(id).is_some_and(|client| client.is_producer());
+    match (from, to) {
+        (ids::Node::Broker(_), ids::Node::Broker(_)) => &[DropKind::Fetch, DropKind::FetchResponse],
+        (ids::Node::Broker(_), ids::Node::Controller) => &[DropKind::AlterPartition, DropKind::Heartbeat],
+        (ids::Node::Controller, ids::Node::Broker(_)) => &[DropKind::AlterPartitionResponse, DropKind::Metadata],
+        (ids::Node::Client(id), ids::Node::Broker(_)) if produces(id) => &[DropKind::Produce],
+        (ids::Node::Client(_), ids::Node::Broker(_)) => &[DropKind::Fetch],
+        (ids::Node::Broker(_), ids::Node::Client(id)) if produces(id) => {
+            &[DropKind::ProduceResponse, DropKind::Metadata]
+        }
+        (ids::Node::Broker(_), ids::Node::Client(_)) => &[DropKind::FetchResponse, DropKind::Metadata],
+        _ => &[],
     }
 }
 

@@ -78,10 +78,11 @@ pub fn run(arguments: &Arguments, out: &mut impl Write, err: &mut impl Write) ->
         out,
         err,
         status: Status::Sound,
+        files: 0,
     };
     for path in &arguments.paths {
         if path.is_dir() {
-            dump.folder(path)?;
+            dump.whole_folder(path)?;
         } else {
             dump.file(path)?;
         }
@@ -95,9 +96,23 @@ struct Dump<'a, O, E> {
     out: &'a mut O,
     err: &'a mut E,
     status: Status,
+    /// How many files were dumped.
+    files: usize,
 }
 
 impl<O: Write, E: Write> Dump<'_, O, E> {
+    /// A folder that was asked for by name. One in which there is nothing to read is not as a broker leaves it.
+    fn whole_folder(&mut self, path: &Path) -> io::Result<()> {
+        let (files, status) = (self.files, self.status);
+        self.folder(path)?;
+        if self.files == files && self.status == status {
+            let why = "there is nothing to read in this folder; name a broker's data directory, or a partition's folder \
+                       in it";
+            return self.unreadable(path, why);
+        }
+        Ok(())
+    }
+
     /// The files of a folder and of its folders, in the order of their names. Links to folders are not followed.
     fn folder(&mut self, path: &Path) -> io::Result<()> {
         let entries = fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
@@ -136,6 +151,7 @@ impl<O: Write, E: Write> Dump<'_, O, E> {
     }
 
     fn known(&mut self, path: &Path, kind: FileKind) -> io::Result<()> {
+        self.files += 1;
         writeln!(self.out, "Dumping {}", path.display())?;
         let done = match kind {
             FileKind::Log { base } => self.log(path, base),
