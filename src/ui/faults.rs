@@ -73,7 +73,9 @@ fn glyph(fault: Fault) -> &'static str {
         Fault::RemoveIndex => "cross",
         Fault::Stop => "stop",
         Fault::Pause => "pause",
-        Fault::Resume | Fault::Start => "play",
+        Fault::Resume | Fault::Start | Fault::Hasten => "play",
+        Fault::Slow => "dots",
+        Fault::Wipe => "cross",
         Fault::Cut => "cut",
         Fault::Heal => "heal",
     }

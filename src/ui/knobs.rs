@@ -82,6 +82,7 @@ pub fn KnobView(props: &KnobProps) -> Html {
             { control }
             <div class="about" id={about}>{ knob.about }</div>
             <div class="meta">{ format!("{} · default {} · {}", knob.kind, knob.default, knob.range) }</div>
+            if !knob.whose.is_empty() { <div class="about">{ knob.whose.to_string() }</div> }
             if let Some(why) = wrong { <div class="wrong" role="alert">{ why.clone() }</div> }
         </div>
     }

@@ -12,7 +12,7 @@ use crate::ui::playground;
 use crate::ui::reading::Given;
 use crate::ui::session::Session;
 use crate::ui::tale::{Became, Tale};
-use crate::ui::view::panels::{Fault, Tone};
+use crate::ui::view::panels::{Control, Fault, Tone};
 use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, caption, with_broken};
 use crate::ui::view::{
@@ -185,7 +185,14 @@ fn a_power_loss_may_keep_what_was_not_flushed_and_files_can_be_damaged() {
     let damages: Vec<Fault> = offered(&page).iter().map(|option| option.fault).collect();
     assert_eq!(
         damages,
-        [Fault::Start, Fault::Tear, Fault::Flip, Fault::RemoveIndex, Fault::Cut]
+        [
+            Fault::Start,
+            Fault::Wipe,
+            Fault::Tear,
+            Fault::Flip,
+            Fault::RemoveIndex,
+            Fault::Cut
+        ]
     );
     let index = |page: &Page| {
         let look = run(page).look();
@@ -246,6 +253,74 @@ fn a_fault_says_what_survives_before_it_is_done() {
     assert_eq!(
         survives(&page, Fault::Start),
         "Its log is empty, and it registers. Then it can lead."
+    );
+}
+
+#[test]
+fn a_disk_may_be_wiped_and_a_broker_slowed() {
+    let mut page = landed(30);
+    let told = |page: &Page, id, fault| {
+        let options = faults::options(&run(page).look(), crate::cluster::BrokerId(id));
+        let option = options.iter().find(|option| option.fault == fault);
+        option.map(|option| format!("{} {}", option.survives, option.dies).trim().to_string())
+    };
+    assert_eq!(told(&page, 3, Fault::Wipe), None, "its process runs");
+    assert_eq!(
+        told(&page, 3, Fault::Slow).as_deref(),
+        Some(
+            "Nothing is lost. It takes 10 times as long for everything; it lags, and leaves the ISR if it stays behind for \
+             replica.lag.time.max.ms."
+        )
+    );
+    page.perform(Act::Fault(3, Fault::Slow));
+    assert_eq!((said(&page), told(&page, 3, Fault::Slow)), (String::new(), None));
+    page.perform(Act::Fault(3, Fault::Hasten));
+    assert_eq!(told(&page, 3, Fault::Hasten), None);
+    page.perform(Act::Fault(3, Fault::Kill));
+    let end = run(&page)
+        .look()
+        .log(crate::cluster::BrokerId(3))
+        .map_or(0, |log| log.log_end_offset());
+    assert_eq!(
+        told(&page, 3, Fault::Wipe),
+        Some(format!(
+            "The copies on brokers 1 and 2 survive. Its copy of 0–{} dies, with all else on its disk.",
+            end - 1
+        ))
+    );
+    page.perform(Act::Fault(3, Fault::Wipe));
+    assert_eq!((said(&page), told(&page, 3, Fault::Wipe)), (String::new(), None));
+}
+
+#[test]
+fn a_knob_shows_what_is_set_whoever_set_it() {
+    let begins = "brokers 3\ntopic t replicas=3 min.insync.replicas=4\nproducer one acks=-1\n";
+    let knob = |more: &str, name: &str| {
+        let session = Session::resumed(&format!("{begins}{more}"), 0).expect("it plays");
+        let all = knobs::knobs(&session.look(), session.begun());
+        let knob = all
+            .into_iter()
+            .find(|knob| knob.name == name)
+            .expect("it can be turned");
+        let Control::Choice(words) = &knob.control else {
+            panic!("{name} is chosen")
+        };
+        (words.join(" "), knob.value.to_string(), knob.whose.to_string())
+    };
+    let says = |words: &str, value: &str, whose: &str| (words.to_string(), value.to_string(), whose.to_string());
+    assert_eq!(knob("", "min.insync.replicas"), says("1 2 3 4", "4", ""));
+    assert_eq!(knob("", "acks"), says("0 1 all", "all", ""));
+    assert_eq!(
+        knob("producer two\n", "acks"),
+        says("0 1 all", "all", "Of one and two alike; a change is for all of them.")
+    );
+    assert_eq!(
+        knob("producer two acks=1\n", "acks"),
+        says(
+            "0 1 all",
+            "",
+            "one has all and two has 1; what is chosen here is for all of them."
+        )
     );
 }
 

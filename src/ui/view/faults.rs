@@ -9,6 +9,9 @@ use crate::ui::view::panels::{Fault, FaultOption};
 use crate::ui::view::rows::{health, role};
 use crate::ui::view::stage::{Health, Role};
 
+/// How many times longer a broker takes that is slowed by hand.
+const SLOWER: u32 = 10;
+
 /// A broker's menu.
 pub fn options(look: &Look<'_>, id: BrokerId) -> Vec<FaultOption> {
     let cut = look
@@ -21,15 +24,22 @@ pub fn options(look: &Look<'_>, id: BrokerId) -> Vec<FaultOption> {
         Health::Killed => &[
             Fault::Start,
             Fault::PowerOff,
+            Fault::Wipe,
             Fault::Tear,
             Fault::Flip,
             Fault::RemoveIndex,
         ],
-        Health::Dark => &[Fault::Start, Fault::Tear, Fault::Flip, Fault::RemoveIndex],
+        Health::Dark => &[Fault::Start, Fault::Wipe, Fault::Tear, Fault::Flip, Fault::RemoveIndex],
         Health::Paused => &[Fault::Resume, Fault::Kill, Fault::PowerOff],
         _ => &[Fault::Kill, Fault::PowerOff, Fault::Stop, Fault::Pause],
     };
+    let pace = match look.world.settings().factor(Node::Broker(id)) {
+        1 => Fault::Slow,
+        _ => Fault::Hasten,
+    };
+    let runs = acts.contains(&Fault::Kill);
     acts.iter()
+        .chain(runs.then_some(&pace))
         .chain([&wire])
         .filter(|fault| statement(look, id, **fault).is_some())
         .map(|fault| option(look, id, *fault))
@@ -52,6 +62,12 @@ pub fn statement(look: &Look<'_>, id: BrokerId, fault: Fault) -> Option<String> 
         Fault::Cut => format!("cut {id} *"),
         Fault::Heal => format!("heal {id} *"),
         Fault::Start => format!("start {id}"),
+        Fault::Wipe => {
+            let is_empty = look.world.broker(id)?.partitions().is_empty();
+            (!is_empty).then(|| format!("wipe {id}"))?
+        }
+        Fault::Slow => format!("slow {id} factor={SLOWER}"),
+        Fault::Hasten => format!("slow {id} factor=1"),
         Fault::Tear => {
             files(look, id)?.last_batch()?;
             format!("tear {}", replica())
@@ -173,6 +189,17 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
                 format!("A byte of the batch at {from} is inverted; {}", found(look, id)),
             )
         }
+        Fault::Wipe => (
+            "Wipe the disk",
+            copies(look, id),
+            [held.all_dies(), nowhere_else(look, id)].join(" ").trim().to_string(),
+        ),
+        Fault::Slow => ("Slow it down", slowed(look, id), String::new()),
+        Fault::Hasten => (
+            "Make it fast again",
+            "Nothing is lost. What it does from now on takes as long as before.".to_string(),
+            String::new(),
+        ),
         Fault::RemoveIndex => (
             "Remove an index",
             format!(
@@ -222,6 +249,40 @@ fn afterwards(look: &Look<'_>, id: BrokerId) -> String {
         _ if decided.isr.contains(&id) || decided.elr.contains(&id) => "Then it can lead.".to_string(),
         _ => "Then it waits for somebody to lead.".to_string(),
     }
+}
+
+/// What is left of the partition in view without the disk of a broker.
+fn copies(look: &Look<'_>, id: BrokerId) -> String {
+    let others = look.world.broker_ids().filter(|other| *other != id);
+    let holds = |other: &BrokerId| {
+        look.log(*other)
+            .is_some_and(|log| log.log_end_offset() > log.log_start_offset())
+    };
+    let names: Vec<String> = others.filter(holds).map(|other| other.to_string()).collect();
+    match names.split_last() {
+        None => "No other broker holds a record of this partition.".to_string(),
+        Some((only, [])) => format!("The copy on broker {only} survives."),
+        Some((last, rest)) => format!("The copies on brokers {} and {last} survive.", rest.join(", ")),
+    }
+}
+
+/// What is lost for good with the disk of a broker.
+fn nowhere_else(look: &Look<'_>, id: BrokerId) -> String {
+    match look.only_on(id) {
+        0 => String::new(),
+        1 => "1 acknowledged record is nowhere else.".to_string(),
+        many => format!("{many} acknowledged records are nowhere else."),
+    }
+}
+
+/// What becomes of the partition in view when a broker takes longer for everything.
+fn slowed(look: &Look<'_>, id: BrokerId) -> String {
+    let follows = match role(look, id) {
+        Role::Leader => "producers and followers wait for its answers",
+        Role::InSync => "it lags, and leaves the ISR if it stays behind for replica.lag.time.max.ms",
+        _ => "whoever asks it waits for its answers",
+    };
+    format!("Nothing is lost. It takes {SLOWER} times as long for everything; {follows}.")
 }
 
 fn silent(look: &Look<'_>, id: BrokerId) -> &'static str {
@@ -287,6 +348,16 @@ impl Held {
             let several = !cache.chars().all(|letter| letter.is_ascii_digit());
             format!("{cache} in page cache {}.", if several { "die" } else { "dies" })
         })
+    }
+
+    fn all_dies(&self) -> String {
+        match (&self.disk, &self.cache) {
+            (None, None) => "Its log is empty; all else on its disk dies.".to_string(),
+            (disk, cache) => {
+                let all: Vec<&str> = disk.iter().chain(cache).map(String::as_str).collect();
+                format!("Its copy of {} dies, with all else on its disk.", all.join(" and "))
+            }
+        }
     }
 
     fn recovery(&self) -> String {

@@ -71,16 +71,20 @@ pub fn knobs(look: &Look<'_>, begun: &World) -> Vec<Knob> {
         let def = scope.find(name)?;
         let value = current(look.world, look, scope, def)?;
         let changed = current(begun, look, scope, def).is_some_and(|before| before != value);
+        let of_each = of_each(look, scope, def);
+        let is_one = of_each.windows(2).all(|two| two[0].1 == two[1].1);
         Some(Knob {
             name,
             group,
             kind: def.kind.to_string().to_ascii_lowercase().into(),
-            value: value.into(),
+            control: control(def, &value, look.world.broker_ids().count()),
+            // Where several differ there is not one value to show.
+            value: Some(value).filter(|_| is_one).unwrap_or_default().into(),
+            whose: whose(&of_each, is_one).into(),
             default: default(def).into(),
             range: range(def).into(),
             unit: def.unit.sign(),
             about: about(def),
-            control: control(def),
             changed,
         })
     };
@@ -112,12 +116,49 @@ pub fn statements(look: &Look<'_>, name: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// The value as it stands; nothing if there is nobody who has one.
+/// The value that each producer has, where there are several; nothing for what is not a producer's.
+fn of_each(look: &Look<'_>, scope: Scope, def: &'static Def) -> Vec<(String, String)> {
+    let producers = look.world.clients().filter_map(|(id, client)| {
+        let value = client.as_producer()?.config().settings().effective(def);
+        Some((look.names.client(id).to_string(), plain(def, &value.to_string())))
+    });
+    match scope {
+        Scope::Producer => producers.collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whose value is shown, and for whom another is set.
+fn whose(of_each: &[(String, String)], is_one: bool) -> String {
+    let names: Vec<&str> = of_each.iter().map(|(name, _)| name.as_str()).collect();
+    let several = |words: &[&str]| match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => words.concat(),
+    };
+    match of_each {
+        [] | [_] => String::new(),
+        _ if is_one => format!("Of {} alike; a change is for all of them.", several(&names)),
+        _ => {
+            let each: Vec<String> = of_each
+                .iter()
+                .map(|(name, value)| format!("{name} has {value}"))
+                .collect();
+            let each: Vec<&str> = each.iter().map(String::as_str).collect();
+            format!("{}; what is chosen here is for all of them.", several(&each))
+        }
+    }
+}
+
+/// The value as it stands; nothing if there is nobody who has one. Those of several producers in a row.
 fn current(world: &World, look: &Look<'_>, scope: Scope, def: &'static Def) -> Option<String> {
     let value = match scope {
         Scope::Producer => {
-            let producer = world.clients().find_map(|(_, client)| client.as_producer())?;
-            producer.config().settings().effective(def)
+            let producers = world.clients().filter_map(|(_, client)| client.as_producer());
+            let mut values: Vec<String> = producers
+                .map(|producer| plain(def, &producer.config().settings().effective(def).to_string()))
+                .collect();
+            values.dedup();
+            return Some(values.join(" ")).filter(|values| !values.is_empty());
         }
         Scope::Topic => {
             let topic = world.settings().topics.get(&look.partition.topic)?;
@@ -127,14 +168,15 @@ fn current(world: &World, look: &Look<'_>, scope: Scope, def: &'static Def) -> O
         }
         Scope::Broker | Scope::Consumer => world.settings().brokers.first()?.settings().effective(def),
     };
-    Some(plain(&value.to_string()))
+    Some(plain(def, &value.to_string()))
 }
 
 /// A value as it is shown: `-1` of acks is `all`, the largest number is `never`.
-fn plain(value: &str) -> String {
-    match value {
-        NEVER => "never".to_string(),
-        other => other.to_string(),
+fn plain(def: &Def, value: &str) -> String {
+    match (def.name, value) {
+        (_, NEVER) => "never".to_string(),
+        ("acks", "-1") => "all".to_string(),
+        (_, other) => other.to_string(),
     }
 }
 
@@ -149,7 +191,7 @@ pub fn typed(value: &str) -> &str {
 
 fn default(def: &Def) -> String {
     match def.default {
-        DefaultValue::Text(text) => plain(text),
+        DefaultValue::Text(text) => plain(def, text),
         DefaultValue::Null | DefaultValue::Required => "none".to_string(),
     }
 }
@@ -179,11 +221,19 @@ fn about(def: &'static Def) -> &'static str {
     def.about.unwrap_or("")
 }
 
-fn control(def: &Def) -> Control {
+/// How a config is turned. What it is now can always be chosen.
+fn control(def: &Def, value: &str, brokers: usize) -> Control {
     let words = |words: &[&str]| Control::Choice(words.iter().map(|word| Rc::from(*word)).collect());
     match def.name {
         "acks" => words(&["0", "1", "all"]),
-        "min.insync.replicas" => words(&["1", "2", "3"]),
+        "min.insync.replicas" => {
+            let now = value.parse().unwrap_or_default();
+            let mut counts: Vec<usize> = (1..=brokers.clamp(3, 5)).collect();
+            if !counts.contains(&now) && now > 0 {
+                counts.push(now);
+            }
+            Control::Choice(counts.iter().map(|count| Rc::from(count.to_string())).collect())
+        }
         "cleanup.policy" => words(&["delete", "compact", "compact,delete"]),
         "message.timestamp.type" => words(&["CreateTime", "LogAppendTime"]),
         _ if def.kind == Kind::Boolean => words(&["false", "true"]),

@@ -156,6 +156,8 @@ pub struct Knob {
     pub control: Control,
     /// Whether it differs from where this run began.
     pub changed: bool,
+    /// Whose value it is where there are several, and for whom it is turned; empty where there is one.
+    pub whose: Rc<str>,
 }
 
 /// Something that can be done to a broker.
@@ -185,6 +187,12 @@ pub enum Fault {
     Heal,
     /// The process starts.
     Start,
+    /// The whole data directory is lost, on a broker that is down.
+    Wipe,
+    /// Everything that it does takes several times as long.
+    Slow,
+    /// Everything takes as long as before.
+    Hasten,
 }
 
 /// One entry of a broker's menu: what would happen is said before it does.
