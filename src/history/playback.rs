@@ -12,7 +12,9 @@ use super::{Acted, CutNotice, History};
 use crate::cluster::{Input, Refused, Silent, World, step};
 use crate::ledger::Ledger;
 use crate::scenario::ast::{Line, Script, Statement};
-use crate::scenario::{Next, Player, Stop, inputs, setup};
+use crate::scenario::look::Verdict;
+use crate::scenario::player::acts;
+use crate::scenario::{Next, Player, Stop, setup};
 use crate::sorted::SortedMap;
 
 mod written;
@@ -55,6 +57,17 @@ pub enum Stepped {
     AtRest,
 }
 
+/// What expectations came to, by the position at which each was looked at and the index of its statement.
+type Judged = SortedMap<(usize, usize), Verdict>;
+
+/// A part of a run that was cut off.
+#[derive(Clone)]
+struct Behind {
+    places: Vec<Player>,
+    origins: Vec<Origin>,
+    judged: Judged,
+}
+
 /// A script on a history.
 #[derive(Clone)]
 pub struct Playback {
@@ -64,8 +77,10 @@ pub struct Playback {
     places: Vec<Player>,
     /// Why the input that leads from each position to the next was performed.
     origins: Vec<Origin>,
-    /// Places and origins behind the latest cut.
-    cut: Option<(Vec<Player>, Vec<Origin>)>,
+    /// What the script's expectations came to: where they were looked at, and which statement each is.
+    judged: Judged,
+    /// What lies behind the latest cut.
+    cut: Option<Behind>,
     /// Acts of somebody's own so far, those that were undone among them.
     own: usize,
     /// How many inputs each of them took that let time pass to its end.
@@ -88,6 +103,7 @@ impl Playback {
             script,
             places: vec![first],
             origins: Vec::new(),
+            judged: Judged::new(),
             cut: None,
             own: 0,
             passed: SortedMap::new(),
@@ -201,7 +217,8 @@ impl Playback {
         loop {
             let mut place = self.place().clone();
             match place.next(self.world(), self.ledger()) {
-                Next::Judged(..) | Next::Passed(_) => self.move_place(place),
+                Next::Judged(_, verdict) => self.judge(place, verdict),
+                Next::Passed(_) => self.move_place(place),
                 _ => return,
             }
         }
@@ -233,7 +250,7 @@ impl Playback {
     /// # Errors
     /// A statement that cannot apply is refused as a whole, and everything stays as it was.
     pub fn act(&mut self, statement: Statement) -> Result<Acted, Refused> {
-        let all = inputs(&statement, self.world())?;
+        let all = acts(&statement, self.world())?;
         if all.is_empty() {
             return Err(Refused::new(
                 "this is nothing that can be done by itself",
@@ -317,16 +334,17 @@ impl Playback {
 
     /// Brings back the future that was cut off last; undoing again brings back what was done since.
     pub fn undo_cut(&mut self) -> bool {
-        let Some((places, origins)) = self.cut.take() else {
+        let Some(old) = self.cut.take() else {
             return false;
         };
         let Some(notice) = self.history.cut_notice() else {
             return false;
         };
-        let since = (self.places.split_off(notice.at + 1), self.origins.split_off(notice.at));
-        self.places.extend(places);
-        self.origins.extend(origins);
-        self.cut = (!since.1.is_empty()).then_some(since);
+        let since = self.cut_off(notice.at);
+        self.places.extend(old.places);
+        self.origins.extend(old.origins);
+        self.judged.extend(old.judged);
+        self.cut = (!since.origins.is_empty()).then_some(since);
         self.changes += 1;
         self.history.undo_cut()
     }
@@ -368,6 +386,20 @@ impl Playback {
     /// time is to be told in two parts at a position, it is.
     pub fn written(&self, split: Option<usize>) -> Vec<Written> {
         Printer::new(self, Reach::Whole).print(split)
+    }
+
+    fn cut_off(&mut self, at: usize) -> Behind {
+        Behind {
+            places: self.places.split_off(at + 1),
+            origins: self.origins.split_off(at),
+            judged: self.judged.split_off(&(at + 1, 0)),
+        }
+    }
+
+    /// What the expectations came to that were looked at on the way to the present, each with its statement's index.
+    pub fn verdicts(&self) -> impl Iterator<Item = (usize, &Verdict)> {
+        let past = self.judged.range(..(self.history.position() + 1, 0));
+        past.map(|((_, index), verdict)| (*index, verdict))
     }
 
     fn place(&self) -> &Player {
@@ -414,7 +446,8 @@ impl Playback {
                         Err(refused) => return Some(Stepped::Stopped(line, Stop::Refused(refused))),
                     }
                 }
-                Next::Judged(..) | Next::Passed(_) => self.move_place(place),
+                Next::Judged(_, verdict) => self.judge(place, verdict),
+                Next::Passed(_) => self.move_place(place),
                 Next::Stopped(line, stop) => return Some(Stepped::Stopped(line, stop)),
                 Next::Finished => {
                     self.move_place(place);
@@ -422,6 +455,14 @@ impl Playback {
                 }
             }
         }
+    }
+
+    /// An expectation was looked at, and passed.
+    fn judge(&mut self, place: Player, verdict: Verdict) {
+        if let Some(index) = place.at().checked_sub(1) {
+            self.judged.insert((self.history.position(), index), verdict);
+        }
+        self.move_place(place);
     }
 
     /// Statements that took no input were passed.
@@ -437,7 +478,7 @@ impl Playback {
         let (at, length) = (self.history.position(), self.history.len());
         let acted = self.history.act(input)?;
         if acted.cut.is_some() {
-            self.cut = Some((self.places.split_off(at + 1), self.origins.split_off(at)));
+            self.cut = Some(self.cut_off(at));
         }
         // An input that was performed here before is the same step again.
         if acted.cut.is_some() || at == length {

@@ -246,6 +246,36 @@ fn begin(statement: &Statement, world: &World) -> Result<Progress, Refused> {
     })
 }
 
+/// The inputs that perform an act now; none for a statement that is none.
+///
+/// # Errors
+/// Why it cannot be performed.
+pub fn acts(statement: &Statement, world: &World) -> Result<Vec<Input>, Refused> {
+    if let Some(verb) = sets_up(statement) {
+        return Err(Refused::new(
+            format!("'{verb}' sets up the world, which is there already"),
+            format!("change the text of the scenario, where '{verb}' comes first, and play it"),
+        ));
+    }
+    match begin(statement, world)? {
+        Progress::Acting(inputs) => Ok(inputs.into()),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The verb of a statement that only a beginning can have.
+fn sets_up(statement: &Statement) -> Option<&'static str> {
+    match statement {
+        Statement::Highwater => Some("highwater"),
+        Statement::Seed(_) => Some("seed"),
+        Statement::Clock(_) => Some("clock"),
+        Statement::Feature(_) => Some("feature"),
+        Statement::Rules(_) => Some("rules"),
+        Statement::Brokers { .. } => Some("brokers"),
+        _ => None,
+    }
+}
+
 /// How a statement begins that the landing does without.
 pub(super) fn begin_any(statement: &Statement, world: &World) -> Result<Progress, Refused> {
     Ok(match statement {

@@ -280,6 +280,8 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
         Way::Stepped if !still && !page.playing => Motion::Step(FLIGHT),
         _ => Motion::Still,
     };
+    // A scenario of somebody's own can be played to its end at once; a lesson has its stops.
+    let more_to_come = matches!(page.place, Place::Playground(_)) && session.has_more_to_play();
     let marks = session.marks();
     let spoken: Rc<str> = format!("Step {step} of {}, {now}. {caption}", session.steps()).into();
     let quiet = page.playing && period < 1_000;
@@ -317,7 +319,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                 if room.narrow { <aside class="left after" aria-label="Settings of the cluster">{ settled }</aside> }
             </div>
             <footer class="foot">
-                <Transport {step} steps={session.steps()} time={Rc::<str>::from(now)} spoken={spoken.clone()} playing={page.playing} can_go_on={session.can_go_on()} {speed} has_mark={Some((session.marked(Direction::Previous).is_some(), session.marked(Direction::Next).is_some()))} marks={Rc::new(thin(&marks, session.steps()))} act={act.clone()}/>
+                <Transport {step} steps={session.steps()} time={Rc::<str>::from(now)} spoken={spoken.clone()} playing={page.playing} can_go_on={session.can_go_on()} {more_to_come} {speed} has_mark={Some((session.marked(Direction::Previous).is_some(), session.marked(Direction::Next).is_some()))} marks={Rc::new(thin(&marks, session.steps()))} act={act.clone()}/>
                 { drawers(page, session, &stage, act) }
             </footer>
             <Live text={spoken} {quiet}/>

@@ -10,7 +10,8 @@ use crate::cluster::{BrokerId, TopicPartition, World};
 use crate::history::{CutNotice, Mark, Playback, Stepped};
 use crate::lesson::Moment;
 use crate::scenario::Names;
-use crate::scenario::ast::{Act, Destination, Script, Sending, Statement};
+use crate::scenario::ast::{Act, Destination, Expectation, Script, Sending, Statement};
+use crate::scenario::look::{self, Verdict};
 use crate::ui::playground::whole::Whole;
 use crate::ui::view::knobs;
 use crate::ui::view::look::Look;
@@ -310,6 +311,24 @@ impl Session {
         self.playback.has_more()
     }
 
+    /// Whether an expectation holds at the present.
+    pub fn judge(&self, expectation: &Expectation) -> Verdict {
+        look::judge(expectation, self.playback.world(), self.playback.ledger())
+    }
+
+    /// How many of the script's expectations held so far, and what the others came to, each in words.
+    pub fn expectations(&self) -> (usize, Vec<String>) {
+        let script = self.playback.script();
+        let verdicts: Vec<_> = self.playback.verdicts().collect();
+        let held = verdicts.iter().filter(|(_, verdict)| verdict.holds).count();
+        let broken = verdicts.iter().filter(|(_, verdict)| !verdict.holds);
+        let words = broken.filter_map(|(index, verdict)| match &script.lines.get(*index)?.statement {
+            Statement::Expect(expectation) => Some(format!("expected {expectation}, found {}", verdict.found)),
+            _ => None,
+        });
+        (held, words.collect())
+    }
+
     /// The text that the script was read from, where it was kept.
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
@@ -393,7 +412,8 @@ impl Session {
                 .map_err(|refused| refused.to_string())?
             {
                 Stepped::Stopped(_, stop) => Err(stop.to_string()),
-                Stepped::Moved | Stepped::AtRest => Ok(None),
+                Stepped::AtRest => Err("no time has to pass: it is so already".into()),
+                Stepped::Moved => Ok(None),
             };
         }
         let acted = self.playback.act(statement).map_err(|refused| refused.to_string())?;

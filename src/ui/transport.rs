@@ -32,6 +32,8 @@ pub struct TransportProps {
     pub playing: bool,
     /// Whether the run can go on from its end.
     pub can_go_on: bool,
+    /// Whether the end lies beyond what was recorded.
+    pub more_to_come: bool,
     /// Steps a second, times two.
     pub speed: u32,
     /// Whether a marked event lies before the present, and behind it; nothing where one does not go from mark to mark.
@@ -75,7 +77,7 @@ pub fn Transport(props: &TransportProps) -> Html {
                 { icon(if *playing { "pause" } else { "play" }) }
             </button>
             <button class="t" disabled={at_end} onclick={go(Go::On)} aria-label="One step" title="One step (→)">{ icon("next") }</button>
-            <button class="t far" disabled={step == steps} onclick={go(Go::End)} aria-label="To the end" title="To the end (End)">{ icon("end") }</button>
+            <button class="t far" disabled={step == steps && !props.more_to_come} onclick={go(Go::End)} aria-label="To the end" title="To the end (End)">{ icon("end") }</button>
             <span class="time" data-testid="time">{ format!("step {step}") }<span class="at">{ format!(" · {}", props.time) }</span></span>
             <div class="seek">
             if let Some((before, _)) = props.has_mark { { mark(!before, Go::PreviousMark, "To the marked event before", "left") } }

@@ -55,6 +55,8 @@ pub(super) struct Printer<'a> {
     written: Vec<Written>,
     /// The script's first statement that is not written yet.
     next: usize,
+    /// Where a statement of time is told in two parts.
+    split: Option<usize>,
 }
 
 impl<'a> Printer<'a> {
@@ -64,11 +66,13 @@ impl<'a> Printer<'a> {
             reach,
             written: Vec::new(),
             next: 0,
+            split: None,
         }
     }
 
     /// All that is to be written; a statement of time that was under way at `split` in two parts.
     pub(super) fn print(mut self, split: Option<usize>) -> Vec<Written> {
+        self.split = split;
         let end = match self.reach {
             Reach::Until(inputs) => inputs,
             Reach::Whole => self.of.origins.len(),
@@ -144,6 +148,7 @@ impl<'a> Printer<'a> {
             Some(Origin::Script(_) | Origin::Beyond) => Extent::Done,
             Some(Origin::Own(..)) | None if is_past => Extent::Done,
             None if matches!(self.reach, Reach::Whole) => match place.and_then(Player::left) {
+                Some(_) if self.split == Some(to) => Extent::Part,
                 Some(_) => Extent::UnderWay,
                 None => Extent::Done,
             },

@@ -187,10 +187,6 @@ impl Page {
             Moved::AtStop | Moved::Quiet => {}
         }
     }
-
-    fn do_line(&mut self, text: &str) {
-        self.do_text(text);
-    }
 }
 
 /// More steps than this are not taken at once.

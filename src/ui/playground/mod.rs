@@ -1,10 +1,12 @@
 //! The playground: a free scene. One begins with a cluster of one's own or with a story, does to it whatever the scenario
 //! language can say, and has it written down all the while.
 //!
-//! `view` is what stands beside the cluster, `whole` the run as a text, `aside` what is kept of a playground that was left.
+//! `view` is what stands beside the cluster, `whole` the run as a text, `aside` what is kept of a playground that
+//! was left, `line` one line that is done.
 //! Deliberately absent: goals, questions, stops.
 
 pub mod aside;
+mod line;
 #[cfg(target_arch = "wasm32")]
 pub mod view;
 pub mod whole;

@@ -266,3 +266,108 @@ fn what_is_nobody_s_own_is_left_without_a_word() {
     arrive(&mut page, "playground", BEGINNING);
     assert_eq!((page.notice.clone(), page.aside.clone()), (None, None::<Aside>));
 }
+
+fn said(page: &Page) -> String {
+    match &page.notice {
+        Some(Notice::Said(words) | Notice::Refused(words)) => words.to_string(),
+        _ => String::new(),
+    }
+}
+
+#[test]
+fn an_expectation_is_answered_and_written_down_where_one_stands() {
+    let mut page = played(INCIDENT);
+    steps(&mut page, 4);
+    let there = state(&page);
+    page.perform(Act::Do("expect leader payments-0 = 1".into()));
+    assert_eq!(said(&page), "This holds: leader payments-0 = 1. It is written down.");
+    page.perform(Act::Do("expect isr payments-0 = 1".into()));
+    assert_eq!(
+        said(&page),
+        "This does not hold: expected isr payments-0 = 1, found 1,2,3. It is written down."
+    );
+    assert_eq!(state(&page), there, "nothing has happened");
+    assert_eq!(
+        text(&page),
+        INCIDENT.replace(
+            "run until acked # all of them",
+            "# all of them\nstep 3\nexpect leader payments-0 = 1\nexpect isr payments-0 = 1\n\nrun until acked"
+        )
+    );
+    assert_eq!(present(&page).played, 11);
+}
+
+#[test]
+fn a_comment_is_written_down_and_what_is_done_next_stands_behind_it() {
+    let mut page = at("playground", BEGINNING);
+    page.perform(Act::Do("# The first that goes.".into()));
+    page.perform(Act::Do("kill 3 # a power cut".into()));
+    page.perform(Act::Do("run for 1s".into()));
+    page.perform(Act::Do("# And now?".into()));
+    page.perform(Act::Go(Go::On));
+    assert_eq!(
+        text(&page),
+        format!("{BEGINNING}# The first that goes.\nkill 3\n# a power cut\nrun for 1s\n# And now?\nstep 1\n")
+    );
+    let there = state(&page);
+    assert_eq!(state(&again(&text(&page), there.1)), there);
+}
+
+#[test]
+fn a_message_may_be_delivered_out_of_its_turn() {
+    let mut page = played("brokers 3\ntopic t replicas=3\nproducer shop linger.ms=0\nsend shop t\nrun until acked\n");
+    let on_the_wire = |page: &Page| -> Vec<String> {
+        let look = run(page).look();
+        let heads = look.world.network().heads().map(|(from, to, head)| {
+            let [from, to] = [from, to].map(|node| look.world.node_name(node));
+            format!("deliver {} from {from} to {to}", head.message.kind().name())
+        });
+        heads.filter(|line| line.contains("produce")).collect()
+    };
+    while on_the_wire(&page).is_empty() {
+        steps(&mut page, 1);
+    }
+    let heads = on_the_wire(&page);
+    let last = heads.last().expect("something is on the wire").clone();
+    page.perform(Act::Do(last.clone()));
+    assert_eq!(said(&page), "", "{last}");
+    assert!(
+        text(&page).ends_with(&format!("{last}\nrun until acked\n")),
+        "{}",
+        text(&page)
+    );
+    let there = state(&page);
+    assert_eq!(state(&again(&text(&page), there.1)), there);
+}
+
+#[test]
+fn what_sets_up_the_world_is_refused_with_the_way_to_do_it() {
+    let mut page = at("playground", BEGINNING);
+    page.perform(Act::Do("brokers 4".into()));
+    assert_eq!(
+        said(&page),
+        "'brokers' sets up the world, which is there already; change the text of the scenario, where 'brokers' comes first, \
+         and play it"
+    );
+    page.perform(Act::Do("run until quiet".into()));
+    page.perform(Act::Do("run until quiet".into()));
+    assert_eq!(said(&page), "no time has to pass: it is so already");
+}
+
+#[test]
+fn what_the_expectations_of_a_text_came_to_is_told_as_far_as_it_was_played() {
+    let mut page = played(&format!(
+        "{INCIDENT}expect leader payments-0 = 3\nexpect epoch payments-0 = 1\n"
+    ));
+    let told = |page: &Page| run(page).expectations();
+    assert_eq!(told(&page), (0, vec![]));
+    page.perform(Act::Go(Go::End));
+    let all = (1, vec!["expected leader payments-0 = 3, found 2".to_string()]);
+    assert_eq!(told(&page), all);
+    page.perform(Act::Go(Go::Start));
+    assert_eq!(told(&page), (0, vec![]));
+    page.perform(Act::Do("pause 3".into()));
+    page.perform(Act::Undo);
+    page.perform(Act::Go(Go::End));
+    assert_eq!(told(&page), all, "what was set aside is there again");
+}

@@ -31,6 +31,8 @@ pub struct PlaygroundProps {
     pub text: Rc<str>,
     /// Where in it the present lies.
     pub present: Present,
+    /// How many expectations held so far, and what the others came to.
+    pub expectations: Rc<(usize, Vec<String>)>,
     /// Whether one stands at the beginning of what was begun with, and it is unchanged.
     pub fresh: bool,
     /// Where acts go.
@@ -41,7 +43,7 @@ pub struct PlaygroundProps {
 pub fn pane(playground: &Playground, session: &Session, act: &Callback<Act>) -> Html {
     let whole = session.whole();
     let fresh = session.step_number() == 0 && whole.text == playground.begun_with;
-    html! { <Pane playground={playground.clone()} text={Rc::clone(&whole.text)} present={whole.present(session.position())} {fresh} act={act.clone()}/> }
+    html! { <Pane playground={playground.clone()} text={Rc::clone(&whole.text)} present={whole.present(session.position())} expectations={Rc::new(session.expectations())} {fresh} act={act.clone()}/> }
 }
 
 #[component]
@@ -86,7 +88,7 @@ fn Pane(props: &PlaygroundProps) -> Html {
                 </div>
             }
             <Line act={props.act.clone()}/>
-            <Text text={props.text.clone()} present={props.present} fresh={props.fresh} draft={props.playground.draft.clone()} act={props.act.clone()}/>
+            <Text text={props.text.clone()} present={props.present} expectations={props.expectations.clone()} fresh={props.fresh} draft={props.playground.draft.clone()} act={props.act.clone()}/>
         </div>
     }
 }
@@ -133,7 +135,7 @@ fn Line(props: &LineProps) -> Html {
     html! {
         <form {onsubmit}>
             <label class="q" for="line">{ "Do something" }</label>
-            <p class="under">{ "Any line of the scenario language. These begin one:" }</p>
+            <p class="under">{ "A line of the scenario language: an act, time, expect, or # with a comment. What sets up the world (brokers, seed, rules) is changed in the text. To begin with:" }</p>
             <p class="chips">{ for TEMPLATES.map(|(name, text)| html! { <button key={name} type="button" class="btn small" onclick={template(text)}>{ name }</button> }) }</p>
             <p class="line"><input id="line" class="field mono" ref={field} value={(*line).clone()} {oninput} autocomplete="off" spellcheck="false" placeholder="kill 1"/>
                 <button class="btn" disabled={line.trim().is_empty()}>{ "Do" }</button></p>
@@ -145,6 +147,7 @@ fn Line(props: &LineProps) -> Html {
 struct TextProps {
     text: Rc<str>,
     present: Present,
+    expectations: Rc<(usize, Vec<String>)>,
     fresh: bool,
     draft: Option<Rc<str>>,
     act: Callback<Act>,
@@ -206,12 +209,18 @@ fn Text(props: &TextProps) -> Html {
         })
     };
     let (is_copied, is_saved) = (copied.as_ref() == Some(&shown), saved.as_ref() == Some(&shown));
+    let (held, broken) = &*props.expectations;
+    let held = match held {
+        0 => String::new(),
+        1 => " One expectation holds.".to_string(),
+        many => format!(" {many} expectations hold."),
+    };
     let (label, standing) = match is_draft {
         true => (
             "Your text, not played yet",
             "Play it: from its beginning, all of it.".to_string(),
         ),
-        false => ("The scenario", props.present.words()),
+        false => ("The scenario", props.present.words() + &held),
     };
     let mark = match is_draft {
         true => "--played:0;--under-way:0".to_string(),
@@ -224,6 +233,10 @@ fn Text(props: &TextProps) -> Html {
         <section aria-label="Scenario">
             <label class="q" for="scenario">{ label }</label>
             <p class="under" id="scenario-present">{ standing }</p>
+            if !is_draft && !broken.is_empty() {
+                <ul class="broken" data-testid="broken">{ for broken.iter().take(FAULTS).map(|one| html! { <li>{ one }</li> }) }
+                    if broken.len() > FAULTS { <li>{ format!("and {} more", broken.len() - FAULTS) }</li> }</ul>
+            }
             <textarea id="scenario" class={classes!("field", "mono", (!is_draft).then_some("marked"))} ref={area} rows="12" spellcheck="false" aria-describedby="scenario-present" style={mark} value={shown} {oninput}/>
             <p class="chips">
                 if is_draft {

@@ -53,7 +53,7 @@ pub fn lesson(page: &Page, reading: &Reading, session: &StoreSession, notice: Ht
                 </main>
             </div>
             <footer class="foot">
-                <Transport {step} steps={session.len()} time={moment_words(session)} spoken={spoken.clone()} playing={page.playing} can_go_on={true} speed={page.speed} marks={Rc::new(Vec::new())} act={act.clone()}/>
+                <Transport {step} steps={session.len()} time={moment_words(session)} spoken={spoken.clone()} playing={page.playing} can_go_on={true} more_to_come={false} speed={page.speed} marks={Rc::new(Vec::new())} act={act.clone()}/>
             </footer>
             <div class="sr" role="status" aria-live="polite" data-testid="live">{ spoken.to_string() }</div>
         </>

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use page_tests::{Page, View, drive};
 
-/// Does a line. What somebody does is written down as it was said, and time as the steps that it took.
+/// Does a line. What somebody does is written down as it was said.
 fn do_line(page: &Page, line: &str) -> Result<()> {
     let before = page.select("#scenario")?.value()?;
     page.tab_to("textbox \"Do something\"")?;
@@ -81,9 +81,106 @@ fn a_text_with_mistakes_is_told_and_nothing_is_lost() -> Result<()> {
         page.select("#scenario")?.select()?;
         page.insert("brokers three\nnonsense\n")?;
         page.click("button", "Play it")?;
-        page.wait_for_text("That scenario cannot be played; what was there still is.")?;
+        page.wait_for_text("That scenario cannot be played; the run before it is still there.")?;
         page.screenshot("playground-mistakes")?;
+        ensure!(
+            page.select("#scenario")?.value()? == "brokers three\nnonsense\n",
+            "it can be mended"
+        );
+        page.click("button", "Discard")?;
         ensure!(page.select("#scenario")?.value()?.ends_with("kill 1\n"));
+        Ok(())
+    })
+}
+
+const INCIDENT: &str = "\
+# Seen on a Tuesday.
+brokers 3
+topic payments replicas=3
+producer shop
+send shop payments count=3
+run until acked
+kill 1
+run until leader payments-0 = 2
+";
+
+fn play(page: &Page, text: &str) -> Result<()> {
+    page.select("#scenario")?.select()?;
+    page.insert(text)?;
+    page.click("button", "Play it")?;
+    page.wait_until("it is played", "!document.querySelector('[data-testid=play-text]')")
+}
+
+#[test]
+fn the_whole_text_stays_with_a_mark_at_the_present() -> Result<()> {
+    drive("playground-whole", View::WIDE, "", |page| {
+        on_playground(page, "#/playground")?;
+        play(page, INCIDENT)?;
+        ensure!(page.select("#scenario")?.value()? == INCIDENT);
+        ensure!(page.text("#scenario-present")? == "Played to line 4 of 8.");
+        page.screenshot("playground-to-come")?;
+        page.click("button", "To the end")?;
+        page.wait_for_text("All of it is played.")?;
+        page.click("button", "Begin anew")?;
+        page.wait_for_text("Played to line 4 of 8.")?;
+        ensure!(page.select("#scenario")?.value()? == INCIDENT);
+        Ok(())
+    })
+}
+
+#[test]
+fn the_playground_is_there_again_after_the_page_was_loaded_again() -> Result<()> {
+    drive("playground-reload", View::WIDE, "", |page| {
+        let story = "#/playground/v01a-kip-101-keeps-the-record";
+        on_playground(page, story)?;
+        do_line(page, "kill 1")?;
+        let written = page.select("#scenario")?.value()?;
+        page.reload()?;
+        page.wait_until("it is shown", "Boolean(document.querySelector('#scenario'))")?;
+        ensure!(page.select("#scenario")?.value()? == written);
+        page.click("button", "Begin anew")?;
+        page.wait_for_text("What you had on the playground before is set aside.")?;
+        ensure!(page.eval("location.hash")? == story, "it is still that story");
+        ensure!(!page.select("#scenario")?.value()?.contains("kill 1\n"));
+        page.click("button", "Undo")?;
+        page.wait_until(
+            "it is brought back",
+            &format!(
+                "document.querySelector('#scenario').value === {}",
+                serde_json::json!(written)
+            ),
+        )
+    })
+}
+
+#[test]
+fn a_file_may_be_dropped_anywhere() -> Result<()> {
+    drive("playground-drop", View::WIDE, "", |page| {
+        on_playground(page, "#/playground/v01a-kip-101-keeps-the-record")?;
+        let drop = format!(
+            "(() => {{
+                const data = new DataTransfer();
+                data.items.add(new File([{}], 'incident.txt', {{ type: 'text/plain' }}));
+                const at = document.querySelector('main');
+                const events = ['dragover', 'drop'].map((name) =>
+                    new DragEvent(name, {{ bubbles: true, cancelable: true, dataTransfer: data }}));
+                events.forEach((event) => at.dispatchEvent(event));
+                return events.every((event) => event.defaultPrevented);
+            }})()",
+            serde_json::json!(INCIDENT)
+        );
+        ensure!(page.eval(&drop)? == true, "the browser would open the file");
+        page.wait_until(
+            "it is played",
+            &format!(
+                "document.querySelector('#scenario').value === {}",
+                serde_json::json!(INCIDENT)
+            ),
+        )?;
+        ensure!(
+            page.eval("location.hash")? == "#/playground",
+            "it is no longer the story"
+        );
         Ok(())
     })
 }
