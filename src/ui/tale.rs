@@ -107,7 +107,7 @@ impl Tale {
                 _ => {}
             }
             let tries = look.ledger.retries(*tag).iter().filter(|(when, _)| when.step > since);
-            refused = tries.map(|(_, error)| *error).last().or(refused);
+            refused = tries.map(|(_, error)| *error).next_back().or(refused);
         }
         refused
     }
