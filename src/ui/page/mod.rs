@@ -20,7 +20,7 @@ use crate::ui::later;
 use crate::ui::playground::aside::Aside;
 use crate::ui::playground::{PLAYGROUND, Playground};
 use crate::ui::reading::{Reading, Run};
-use crate::ui::session::{Direction, Moved, Session};
+use crate::ui::session::{Direction, Moved, Session, is_time};
 use crate::ui::stores::StoreSession;
 use crate::ui::tale::Tale;
 use crate::ui::view::look::Look;
@@ -645,9 +645,15 @@ impl Page {
 
     /// Does what a line of the scenario language says, as far as a puzzle allows it.
     pub(in crate::ui) fn do_text(&mut self, text: &str) {
-        match self.forbidden(text) {
-            Some(why) => self.refuse(&why),
-            None => self.act_on(|session| session.act(text)),
+        if let Some(why) = self.forbidden(text) {
+            return self.refuse(&why);
+        }
+        let stood = self.session.as_ref().map(Session::position);
+        let waited = self.session.as_ref().and_then(|session| session.parse(text).ok());
+        self.act_on(|session| session.act(text));
+        let stands = self.session.as_ref().map(Session::position);
+        if stands == stood && self.notice.is_none() && waited.is_some_and(|statement| is_time(&statement)) {
+            self.say("No time has to pass: it is so already.");
         }
     }
 

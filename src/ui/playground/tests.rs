@@ -351,7 +351,7 @@ fn what_sets_up_the_world_is_refused_with_the_way_to_do_it() {
     );
     page.perform(Act::Do("run until quiet".into()));
     page.perform(Act::Do("run until quiet".into()));
-    assert_eq!(said(&page), "no time has to pass: it is so already");
+    assert_eq!(said(&page), "No time has to pass: it is so already.");
 }
 
 #[test]
