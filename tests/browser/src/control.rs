@@ -16,7 +16,7 @@ use crate::page::{Element, PATIENCE, Page};
 const ANSWER: Duration = Duration::from_secs(6);
 
 /// How long the controls of a view must stay the same until they count as its own.
-const QUIET: Duration = Duration::from_millis(200);
+const QUIET: Duration = Duration::from_millis(80);
 
 /// The functions that the tests ask in the document: which controls there are, and what can be noticed of the page.
 const EYES: &str = r#"(() => {
