@@ -3,7 +3,7 @@
 use crate::cluster::event::{Event, What};
 use crate::cluster::{BrokerId, ClientId, Input, Tag, TopicPartition, World};
 use crate::history::History;
-use crate::ledger::present::{Fate, Where};
+use crate::ledger::present::{Custody, Fate, Where};
 use crate::ledger::{Ledger, Story};
 use crate::log::Log;
 use crate::sorted::SortedMap;
@@ -145,9 +145,16 @@ impl<'a> Look<'a> {
             .map(Log::log_end_offset)
             .max()
             .unwrap_or(0);
+        // What was sent again may stand elsewhere too, at another offset.
+        let held = |copy: &Custody| matches!(copy.place, Where::Cache | Where::Disk);
+        let alone = |tag: Tag| {
+            let copies = self.ledger.custody(self.world, tag);
+            copies.iter().filter(|copy| held(copy)).all(|copy| copy.broker == id)
+        };
         let acknowledged = |offset: &i64| {
-            let story = Look::tag_at(log, *offset).and_then(|tag| self.ledger.story(tag));
-            story.is_some_and(|story| story.acknowledged().is_some())
+            let tag = Look::tag_at(log, *offset);
+            let story = tag.and_then(|tag| self.ledger.story(tag));
+            story.is_some_and(|story| story.acknowledged().is_some()) && tag.is_some_and(alone)
         };
         (beyond.max(log.log_start_offset())..log.log_end_offset())
             .filter(acknowledged)
