@@ -275,7 +275,7 @@ impl Playback {
     /// # Errors
     /// A statement that is no time, or time that cannot pass so.
     pub fn let_pass(&mut self, statement: Statement) -> Result<Stepped, Refused> {
-        if !is_time(&statement) {
+        if !statement.is_time() {
             return Err(Refused::new(
                 "this is no time that could pass",
                 "use 'run for', 'run to', 'run until' or 'step'",
@@ -317,7 +317,7 @@ impl Playback {
         let mut acts = Vec::new();
         for origin in &self.origins[..self.history.position().min(self.origins.len())] {
             match origin {
-                Origin::Own(number, statement) if last != Some(*number) && !is_time(statement) => {
+                Origin::Own(number, statement) if last != Some(*number) && !statement.is_time() => {
                     last = Some(*number);
                     acts.push(&**statement);
                 }
@@ -425,8 +425,8 @@ impl Playback {
                 .script
                 .lines
                 .get(*index)
-                .is_some_and(|line| is_time(&line.statement)),
-            Origin::Own(_, statement) => is_time(statement),
+                .is_some_and(|line| line.statement.is_time()),
+            Origin::Own(_, statement) => statement.is_time(),
             Origin::Beyond => true,
         }
     }
@@ -488,14 +488,6 @@ impl Playback {
         }
         Ok(acted)
     }
-}
-
-/// Whether a statement is time, of which a part can pass.
-const fn is_time(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Step(_) | Statement::RunFor(_) | Statement::RunTo(_) | Statement::RunUntil { .. }
-    )
 }
 
 /// That all inputs of one act can be performed: it happens as a whole or not at all.

@@ -267,6 +267,29 @@ pub enum Statement {
     Expect(Expectation),
 }
 
+impl Statement {
+    /// Whether it lets time pass.
+    pub const fn is_time(&self) -> bool {
+        matches!(
+            self,
+            Statement::Step(_) | Statement::RunFor(_) | Statement::RunTo(_) | Statement::RunUntil { .. }
+        )
+    }
+
+    /// Whether it sets up the world, and stands at the beginning of a text only.
+    pub const fn sets_up(&self) -> bool {
+        matches!(
+            self,
+            Statement::Highwater
+                | Statement::Seed(_)
+                | Statement::Clock(_)
+                | Statement::Feature(_)
+                | Statement::Rules(_)
+                | Statement::Brokers { .. }
+        )
+    }
+}
+
 words! {
     /// Which version of the feature `eligible.leader.replicas.version` is in force.
     pub enum ElrVersion {

@@ -9,6 +9,7 @@
 use super::ast::{Condition, Line, Script, Statement};
 use super::later;
 use super::look::{self, Verdict};
+use super::print;
 use super::translate::{self, micros};
 use crate::cluster::actor::Timer;
 use crate::cluster::ids::Node;
@@ -251,7 +252,8 @@ fn begin(statement: &Statement, world: &World) -> Result<Progress, Refused> {
 /// # Errors
 /// Why it cannot be performed.
 pub fn acts(statement: &Statement, world: &World) -> Result<Vec<Input>, Refused> {
-    if let Some(verb) = sets_up(statement) {
+    if statement.sets_up() {
+        let verb = print::verb(statement);
         return Err(Refused::new(
             format!("'{verb}' sets up the world, which is there already"),
             format!("change the text of the scenario, where '{verb}' comes first, and play it"),
@@ -260,19 +262,6 @@ pub fn acts(statement: &Statement, world: &World) -> Result<Vec<Input>, Refused>
     match begin(statement, world)? {
         Progress::Acting(inputs) => Ok(inputs.into()),
         _ => Ok(Vec::new()),
-    }
-}
-
-/// The verb of a statement that only a beginning can have.
-fn sets_up(statement: &Statement) -> Option<&'static str> {
-    match statement {
-        Statement::Highwater => Some("highwater"),
-        Statement::Seed(_) => Some("seed"),
-        Statement::Clock(_) => Some("clock"),
-        Statement::Feature(_) => Some("feature"),
-        Statement::Rules(_) => Some("rules"),
-        Statement::Brokers { .. } => Some("brokers"),
-        _ => None,
     }
 }
 

@@ -171,17 +171,39 @@ fn begin() -> Page {
     page
 }
 
-/// Keeps progress, and the run for the case that the engine stops.
+/// Keeps everything, also what was left elsewhere.
 fn keep(page: &Rc<RefCell<Page>>) {
     let page = page.borrow();
+    keep_run(&page);
+    keep_playground(&page);
+}
+
+/// Keeps what a step has changed.
+fn keep_step(page: &Rc<RefCell<Page>>) {
+    let page = page.borrow();
+    keep_run(&page);
+    if matches!(page.place, Place::Playground(_)) {
+        keep_playground(&page);
+    }
+}
+
+/// Keeps progress, and the run for the case that the engine stops.
+fn keep_run(page: &Page) {
     browser::keep(browser::PROGRESS, &page.progress.to_text());
-    if page.playing && page.is_long() {
+    if page.is_written_later() {
         return;
     }
     if let Some(text) = page.kept().and_then(|kept| serde_json::to_string(&kept).ok()) {
         browser::keep_while_open(browser::RESUME, &text);
     }
-    if let Some(text) = later::get().and_then(|later| (later.kept_playground)(&page)) {
+}
+
+/// Keeps the playground for the case that the page is loaded again.
+fn keep_playground(page: &Page) {
+    if page.is_written_later() {
+        return;
+    }
+    if let Some(text) = later::get().and_then(|later| (later.kept_playground)(page)) {
         browser::keep_while_open(browser::PLAYGROUND, &text);
     }
 }
@@ -490,7 +512,7 @@ fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
                 Timeout::new(pace.saturating_sub(HALF_A_FRAME), move || {
                     let step = move |_| {
                         page.borrow_mut().tick();
-                        keep(&page);
+                        keep_step(&page);
                         update.force_update();
                     };
                     *frame.borrow_mut() = Some(request_animation_frame(step));

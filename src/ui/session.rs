@@ -405,7 +405,7 @@ impl Session {
     pub fn perform(&mut self, statement: Statement) -> Result<Option<CutNotice>, String> {
         self.written.take();
         let before = heads(&self.look());
-        if is_time(&statement) {
+        if statement.is_time() {
             return match self
                 .playback
                 .let_pass(statement)
@@ -554,14 +554,6 @@ fn opening(script: &Script) -> usize {
         )
     };
     script.lines.iter().take_while(|line| declares(&line.statement)).count()
-}
-
-/// Whether a statement lets time pass.
-pub(in crate::ui) fn is_time(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Step(_) | Statement::RunFor(_) | Statement::RunTo(_) | Statement::RunUntil { .. }
-    )
 }
 
 fn kind_of(mark: &Mark) -> MarkKind {

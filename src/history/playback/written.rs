@@ -5,7 +5,7 @@
 //!
 //! Deliberately absent: comments and the layout of the script's own text; whoever has that text puts them back.
 
-use super::{Origin, Playback, is_time};
+use super::{Origin, Playback};
 use crate::cluster::Input;
 use crate::scenario::Player;
 use crate::scenario::ast::{Micros, Statement};
@@ -101,7 +101,7 @@ impl<'a> Printer<'a> {
             Origin::Script(index) => self.of_script(*index, from, to),
             Origin::Own(number, statement) => {
                 self.skip_to(self.of.places.get(from).map_or(0, Player::at), from);
-                if !is_time(statement) || self.of.passed.get(number) == Some(&(to - from)) {
+                if !statement.is_time() || self.of.passed.get(number) == Some(&(to - from)) {
                     self.push(Said::Own((**statement).clone()), from, Some(to));
                 } else {
                     self.steps(Said::Own, from, to);

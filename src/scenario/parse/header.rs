@@ -3,6 +3,7 @@
 
 use crate::scenario::ast::Statement;
 use crate::scenario::fault::{Found, Wrong};
+use crate::scenario::print;
 
 /// What of a file's beginning has been read.
 #[derive(Default)]
@@ -19,14 +20,15 @@ impl Header {
         let column = u32::try_from(column).unwrap_or(u32::MAX);
         let verb = text.split_ascii_whitespace().next().unwrap_or_default();
         let wrong = |expected: String| Wrong::new(column, Found::Word(verb.to_string()), expected);
-        let Some(word) = header_word(statement) else {
+        if !statement.sets_up() {
             let is_first = self.other.is_none();
             self.other.get_or_insert(line);
             if is_first && !self.seen.contains(&"brokers") {
                 return Err(wrong("'brokers N' before it".to_string()));
             }
             return Ok(());
-        };
+        }
+        let word = print::verb(statement);
         if let Some(other) = self.other {
             return Err(wrong(format!("it at the beginning of the file, before line {other}")));
         }
@@ -45,17 +47,5 @@ impl Header {
         if verb == "brokers" {
             self.seen.push("brokers");
         }
-    }
-}
-
-fn header_word(statement: &Statement) -> Option<&'static str> {
-    match statement {
-        Statement::Highwater => Some("highwater"),
-        Statement::Seed(_) => Some("seed"),
-        Statement::Clock(_) => Some("clock"),
-        Statement::Feature(_) => Some("feature"),
-        Statement::Rules(_) => Some("rules"),
-        Statement::Brokers { .. } => Some("brokers"),
-        _ => None,
     }
 }

@@ -20,7 +20,7 @@ use crate::ui::later;
 use crate::ui::playground::aside::Aside;
 use crate::ui::playground::{PLAYGROUND, Playground};
 use crate::ui::reading::{Reading, Run};
-use crate::ui::session::{Direction, Moved, Session, is_time};
+use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
 use crate::ui::tale::Tale;
 use crate::ui::view::look::Look;
@@ -645,14 +645,20 @@ impl Page {
 
     /// Does what a line of the scenario language says, as far as a puzzle allows it.
     pub(in crate::ui) fn do_text(&mut self, text: &str) {
-        if let Some(why) = self.forbidden(text) {
-            return self.refuse(&why);
+        match self.session.as_ref().map(|session| session.parse(text)) {
+            Some(Ok(statement)) => self.do_statement(statement),
+            Some(Err(why)) => self.refuse(&why),
+            None => {}
         }
+    }
+
+    /// The same of a line that was read, and says so when it lets time pass that has not to.
+    pub(in crate::ui) fn do_statement(&mut self, statement: Statement) {
+        let is_time = statement.is_time();
         let stood = self.session.as_ref().map(Session::position);
-        let waited = self.session.as_ref().and_then(|session| session.parse(text).ok());
-        self.act_on(|session| session.act(text));
+        self.perform_statement(statement);
         let stands = self.session.as_ref().map(Session::position);
-        if stands == stood && self.notice.is_none() && waited.is_some_and(|statement| is_time(&statement)) {
+        if is_time && stands == stood && self.notice.is_none() {
             self.say("No time has to pass: it is so already.");
         }
     }
@@ -700,9 +706,9 @@ impl Page {
     }
 
     /// Whether the run's text is so long that it is written down only when it stands still.
-    pub fn is_long(&self) -> bool {
+    pub fn is_written_later(&self) -> bool {
         let lines = |session: &Session| session.playback().script().lines.len();
-        self.session.as_ref().is_some_and(|session| lines(session) > LONG)
+        self.playing && self.session.as_ref().is_some_and(|session| lines(session) > LONG)
     }
 
     /// The run as it stands, for the case that the engine stops.

@@ -22,9 +22,9 @@ impl Page {
                 let answer = self.answer_to(&expectation);
                 self.write_down(text, &answer);
             }
-            Some(Ok(_)) => {
+            Some(Ok(statement)) => {
                 let before = self.version;
-                self.do_text(text);
+                self.do_statement(statement);
                 // A comment behind an act is written down as well.
                 if let Some(comment) = comment(text).filter(|_| self.version != before) {
                     let notice = self.notice.take();

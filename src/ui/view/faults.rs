@@ -4,7 +4,7 @@ use crate::cluster::{BrokerId, Node};
 use crate::log::{Files, Held as HeldBatch, Layer, Log, RECORD_BATCH_OVERHEAD};
 use crate::ui::view::inspect::ranges;
 use crate::ui::view::look::Look;
-use crate::ui::view::names::offsets;
+use crate::ui::view::names::{brokers_said, offsets};
 use crate::ui::view::panels::{Fault, FaultOption};
 use crate::ui::view::rows::{health, role};
 use crate::ui::view::stage::{Health, Role};
@@ -258,11 +258,11 @@ fn copies(look: &Look<'_>, id: BrokerId) -> String {
         look.log(*other)
             .is_some_and(|log| log.log_end_offset() > log.log_start_offset())
     };
-    let names: Vec<String> = others.filter(holds).map(|other| other.to_string()).collect();
-    match names.split_last() {
-        None => "No other broker holds a record of this partition.".to_string(),
-        Some((only, [])) => format!("The copy on broker {only} survives."),
-        Some((last, rest)) => format!("The copies on brokers {} and {last} survive.", rest.join(", ")),
+    let holders: Vec<BrokerId> = others.filter(holds).collect();
+    match holders.as_slice() {
+        [] => "No other broker holds a record of this partition.".to_string(),
+        [_] => format!("The copy on {} survives.", brokers_said(&holders)),
+        _ => format!("The copies on {} survive.", brokers_said(&holders)),
     }
 }
 

@@ -116,7 +116,7 @@ impl<'a> Look<'a> {
     /// Acknowledged records of the partition in view that are gone, in the order of their acknowledgement.
     pub fn lost(&self) -> Vec<Tag> {
         let mut lost = self.ledger.lost_records(self.world, self.partition);
-        lost.retain(|tag| self.fate(*tag) == Fate::Lost);
+        lost.retain(|tag| self.heirs(*tag).is_empty());
         lost
     }
 

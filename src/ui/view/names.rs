@@ -65,7 +65,7 @@ impl<'a> Names<'a> {
 
     /// Whether a partition is one of those in which the coordinators keep what concerns groups.
     pub fn is_of_groups(&self, partition: TopicPartition) -> bool {
-        self.partition(partition).starts_with("__consumer_offsets-")
+        self.world.settings().offsets_topic == Some(partition.topic)
     }
 
     /// A producer's or consumer's name.

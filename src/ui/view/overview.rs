@@ -107,9 +107,8 @@ pub fn of_people(look: &Look<'_>) -> Vec<TopicPartition> {
 
 /// The partitions of the cluster's own topic, and the others.
 fn sorted(look: &Look<'_>) -> (Vec<TopicPartition>, Vec<TopicPartition>) {
-    let own = look.world.settings().offsets_topic;
     let all = look.world.partitions().into_iter();
-    all.partition(|at| Some(at.topic) == own)
+    all.partition(|at| look.names.is_of_groups(*at))
 }
 
 /// How many there are, and how many of them lack something.
