@@ -37,7 +37,12 @@ fn the_list_of_stories_is_theirs() {
     let title = |name: &String| {
         let text = fs::read_to_string(told::folder().join(name).with_extension("txt")).expect("it was listed");
         let first = text.lines().next().and_then(|line| line.strip_prefix("# "));
-        format!("{name}\t{}\n", first.expect("a story begins with what happens in it"))
+        let first = first.expect("a story begins with what happens in it");
+        assert!(
+            first.ends_with(['.', '?', '!']),
+            "{name}: its title breaks off: {first}"
+        );
+        format!("{name}\t{first}\n")
     };
     let list: String = names().iter().map(title).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ui/playground/stories.txt");
