@@ -10,6 +10,24 @@ use super::{
     PAYLOAD_START, Payload, ProducerStamp, RECORD_BATCH_OVERHEAD, TRANSACTIONAL, TimestampType,
 };
 
+/// Why a batch cannot be written anew. A leader does not look at everything that it is sent, so that a log can hold what
+/// `MemoryRecordsBuilder` refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unwritable {
+    /// A record's offset that does not lie above the one before.
+    OffsetOrder(i64),
+    /// Nothing but offsets below 0.
+    NegativeOffsets,
+    /// A timestamp below −1.
+    Timestamp(i64),
+    /// A transaction of no producer.
+    NoProducer,
+    /// A producer without an epoch.
+    NoEpoch,
+    /// A producer's records without a sequence.
+    NoSequence,
+}
+
 impl Batch {
     /// The batch a producer sends: base offset 0, no leader epoch, CreateTime.
     ///
@@ -124,8 +142,15 @@ impl Batch {
     }
 
     /// The batch with only some of its records, as a cleaner writes it: slots, sequences and leader epoch stay, records
-    /// keep their offsets. The timestamps begin anew with the first that is left, or with the delete horizon.
-    pub(crate) fn retaining(&self, kept: &[(usize, RecordView<'_>)], horizon: Option<i64>) -> Batch {
+    /// keep their offsets. The timestamps begin anew with the first that is left, or with the delete horizon. A horizon below
+    /// 0 is none.
+    pub(crate) fn retaining(
+        &self,
+        kept: &[(usize, RecordView<'_>)],
+        horizon: Option<i64>,
+    ) -> Result<Batch, Unwritable> {
+        self.check_writable(kept)?;
+        let horizon = horizon.filter(|horizon| *horizon >= 0);
         let timestamps = kept.iter().map(|(_, record)| record.timestamp);
         let base_timestamp = horizon.or(timestamps.clone().next()).unwrap_or(NO_TIMESTAMP);
         let attributes = match horizon {
@@ -153,7 +178,33 @@ impl Batch {
             count,
             ..self.header()
         };
-        Self::assemble(header, &body, tags.into())
+        Ok(Self::assemble(header, &body, tags.into()))
+    }
+
+    /// What a builder looks at (`MemoryRecordsBuilder.appendWithOffset` and `validateProducerState`), and who asks it
+    /// (`MemoryRecords.FilterResult.validateBatchMetadata`).
+    fn check_writable(&self, kept: &[(usize, RecordView<'_>)]) -> Result<(), Unwritable> {
+        let mut last = None;
+        for (_, record) in kept {
+            if last.is_some_and(|last| record.offset <= last) {
+                return Err(Unwritable::OffsetOrder(record.offset));
+            }
+            if record.timestamp < NO_TIMESTAMP {
+                return Err(Unwritable::Timestamp(record.timestamp));
+            }
+            last = Some(record.offset);
+        }
+        if last.is_some_and(|last| last < 0) {
+            return Err(Unwritable::NegativeOffsets);
+        }
+        let producer = self.header().producer;
+        match producer.id {
+            -1 if self.is_transactional() => Err(Unwritable::NoProducer),
+            -1 => Ok(()),
+            _ if producer.epoch == -1 => Err(Unwritable::NoEpoch),
+            _ if producer.base_sequence < 0 && !self.is_control() => Err(Unwritable::NoSequence),
+            _ => Ok(()),
+        }
     }
 
     /// The batch without records, as a cleaner leaves it for the sake of its header.

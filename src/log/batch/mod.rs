@@ -11,6 +11,7 @@
 mod build;
 mod header;
 
+pub(crate) use build::Unwritable;
 pub use header::BatchHeader;
 
 use std::sync::{Arc, OnceLock};

@@ -2,7 +2,7 @@
 //!
 //! Mirrors `Cleaner.cleanInto`, `Cleaner.shouldRetainRecord` and `MemoryRecords.filterTo`.
 
-use super::super::batch::Batch;
+use super::super::batch::{Batch, Unwritable};
 use super::super::config::LogConfig;
 use super::super::producers::ProducerState;
 use super::super::record::RecordView;
@@ -19,6 +19,16 @@ pub(super) enum Kept {
 }
 
 impl Kept {
+    /// How far it reaches by what the cleaner looks at: of a batch that is written anew the records that are left
+    /// (`MemoryRecords.FilterResult.maxOffset`).
+    pub(super) fn largest_offset(&self) -> Option<i64> {
+        match self {
+            Kept::Rewritten(batch) if batch.records_count() > 0 => batch.records().last().map(|record| record.offset),
+            Kept::Whole(batch) | Kept::Rewritten(batch) => Some(batch.last_offset()),
+            Kept::Nothing => None,
+        }
+    }
+
     pub(super) fn into_batch(self) -> Option<Batch> {
         match self {
             Kept::Whole(batch) | Kept::Rewritten(batch) => Some(batch),
@@ -48,13 +58,13 @@ pub(super) struct Filter<'a> {
 }
 
 impl Filter<'_> {
-    /// Filters a batch. `settled` says whether its transaction allows it to go.
-    pub(super) fn filter(&self, batch: &Batch, settled: bool) -> Kept {
+    /// Filters a batch. `settled` says whether its transaction allows it to go. Fails where what stays cannot be written.
+    pub(super) fn filter(&self, batch: &Batch, settled: bool) -> Result<Kept, Unwritable> {
         let expired = batch.delete_horizon().is_some_and(|horizon| horizon <= self.now_ms);
         let discard = settled && (!batch.is_control() || expired);
         let retention = self.retention(batch, discard);
         if retention == Retention::Delete {
-            return Kept::Nothing;
+            return Ok(Kept::Nothing);
         }
         let stays = |record: &RecordView<'_>| !discard && (batch.is_control() || self.keeps(batch, record));
         let kept: Vec<(usize, RecordView<'_>)> = batch
@@ -63,22 +73,22 @@ impl Filter<'_> {
             .filter(|(_, record)| stays(record))
             .collect();
         if kept.is_empty() {
-            return match retention {
+            return Ok(match retention {
                 Retention::RetainEmpty => Kept::Rewritten(batch.emptied()),
                 _ => Kept::Nothing,
-            };
+            });
         }
         let tombstones = kept.iter().any(|(_, record)| record.value.is_none());
         let empty_transaction = settled && batch.is_control();
         let needs_horizon = (tombstones || empty_transaction) && batch.delete_horizon().is_none();
         if kept.len() as i64 == i64::from(batch.records_count()) && !needs_horizon {
-            return Kept::Whole(batch.clone());
+            return Ok(Kept::Whole(batch.clone()));
         }
         let horizon = match needs_horizon {
             true => Some(self.now_ms.wrapping_add(self.config.delete_retention_ms)),
             false => batch.delete_horizon(),
         };
-        Kept::Rewritten(batch.retaining(&kept, horizon))
+        batch.retaining(&kept, horizon).map(Kept::Rewritten)
     }
 
     fn retention(&self, batch: &Batch, discard: bool) -> Retention {

@@ -347,9 +347,9 @@ impl State {
                 Arc::make_mut(&mut self.strays).remove(&left);
             }
         }
-        if let Err(refusal) = filled {
-            Arc::make_mut(&mut self.strays).extend(cleaned_files(&fresh));
-            return Err(refusal);
+        if let Err(unfinished) = filled {
+            Arc::make_mut(&mut self.strays).extend(cleaned_files(&fresh, &unfinished));
+            return Err(unfinished.refusal());
         }
         fresh.flush();
         fresh.log.set_modified(modified_ms);
@@ -364,33 +364,33 @@ impl State {
         fresh: &mut Segment,
         pass: &mut Pass<'_>,
         removed: &mut Vec<RemovedRecord>,
-    ) -> Result<(), Refusal> {
-        let refused = |fault: SegmentFault| {
-            let message = format!("the cleaned segment cannot be written: {fault:?}");
-            Refusal::new(Errors::UnknownServerError, message)
-        };
+    ) -> Result<(), Unfinished> {
         for (position, segment) in group.iter().enumerate() {
             let upper = group
                 .get(position + 1)
                 .map_or_else(|| segment.read_next_offset(), |next| next.base_offset());
             pass.transactions
                 .add(self.collect_aborted(segment.base_offset(), upper));
-            let batches = self.clean_segment(segment, pass, fresh, removed);
+            let (batches, largest_offset) = self.clean_segment(segment, pass, fresh, removed)?;
             check_framed(segment)?;
-            fresh.append(&batches, pass.now_ms).map_err(refused)?;
+            if !batches.is_empty() && !fresh.can_hold(largest_offset) {
+                return Err(SegmentFault::OffsetOverflow.into());
+            }
+            fresh.append(&batches, pass.now_ms)?;
             check_readable(segment)?;
         }
-        fresh.become_inactive(pass.now_ms).map_err(refused)
+        Ok(fresh.become_inactive(pass.now_ms)?)
     }
 
+    /// What stays of a segment, and how far it reaches by what the cleaner looks at.
     fn clean_segment(
         &self,
         segment: &Segment,
         pass: &mut Pass<'_>,
         fresh: &mut Segment,
         removed: &mut Vec<RemovedRecord>,
-    ) -> Vec<Batch> {
-        let mut kept = Vec::new();
+    ) -> Result<(Vec<Batch>, i64), Refusal> {
+        let (mut kept, mut largest_offset) = (Vec::new(), -1);
         for placed in segment.log.batches().iter() {
             let filter = Filter {
                 map: &pass.map,
@@ -400,7 +400,11 @@ impl State {
                 now_ms: pass.now_ms,
             };
             let settled = pass.transactions.on_batch(&placed.batch, &mut fresh.txn_index);
-            let outcome = filter.filter(&placed.batch, settled);
+            let outcome = filter.filter(&placed.batch, settled).map_err(|why| {
+                let offset = placed.batch.base_offset();
+                let message = format!("the batch at offset {offset} cannot be written anew: {why:?}");
+                Refusal::new(Errors::UnknownServerError, message)
+            })?;
             let why = |record: &RecordView<'_>| match record.key {
                 _ if settled => Removal::Aborted,
                 None => Removal::Unkeyed,
@@ -408,9 +412,12 @@ impl State {
                 Some(_) => Removal::Tombstone,
             };
             note_removed(&placed.batch, &outcome, why, removed);
+            largest_offset = outcome
+                .largest_offset()
+                .map_or(largest_offset, |offset| largest_offset.max(offset));
             kept.extend(outcome.into_batch());
         }
-        kept
+        Ok((kept, largest_offset))
     }
 
     /// Puts a cleaned segment in the place of those it was made of, whose files are deleted after the delay.
@@ -428,9 +435,49 @@ impl State {
     }
 }
 
-/// The files of a segment that a cleaner has not finished.
-fn cleaned_files(segment: &Segment) -> impl Iterator<Item = (String, File)> {
-    let files = segment_files(segment).into_iter();
+/// Why a cleaned segment was not finished.
+enum Unfinished {
+    /// What was to be cleaned cannot be.
+    Source(Refusal),
+    /// The new segment does not take it.
+    Fresh(SegmentFault),
+}
+
+impl From<Refusal> for Unfinished {
+    fn from(refusal: Refusal) -> Self {
+        Unfinished::Source(refusal)
+    }
+}
+
+impl From<SegmentFault> for Unfinished {
+    fn from(fault: SegmentFault) -> Self {
+        Unfinished::Fresh(fault)
+    }
+}
+
+impl Unfinished {
+    fn refusal(self) -> Refusal {
+        match self {
+            Unfinished::Source(refusal) => refusal,
+            Unfinished::Fresh(fault) => {
+                let message = format!("the cleaned segment cannot be written: {fault:?}");
+                Refusal::new(Errors::UnknownServerError, message)
+            }
+        }
+    }
+}
+
+/// The files of a segment that a cleaner has not finished. Kafka makes the file of an index when it first looks into it: the
+/// offset index before the first batch is written, the time index behind it.
+fn cleaned_files(segment: &Segment, unfinished: &Unfinished) -> impl Iterator<Item = (String, File)> {
+    let written = segment.size() > 0;
+    let tried = written || matches!(unfinished, Unfinished::Fresh(_));
+    let there = move |name: &str| match name.rsplit('.').next() {
+        Some("index") => tried,
+        Some("timeindex") => written,
+        _ => true,
+    };
+    let files = segment_files(segment).into_iter().filter(move |(name, _)| there(name));
     files.map(|(name, file)| (format!("{name}{CLEANED_SUFFIX}"), file))
 }
 
