@@ -38,10 +38,9 @@ use crate::ui::reading::Reading;
 
 /// Columns of the ledger.
 const LEDGER_COLUMNS: usize = 24;
-/// The longest flight, milliseconds.
+/// The longest flight while steps follow one another, milliseconds; that of a single step is the style sheet's.
 const FLIGHT: u32 = 600;
-/// How much longer than to the next step moves take while it plays, milliseconds: where a move ends, the browser has as much
-/// to do as where one begins, so that the two had better be one.
+/// How much longer than to the next step moves take while it plays, milliseconds: the next step ends them.
 const LINGER: u32 = 40;
 
 /// The page.
@@ -298,10 +297,11 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     let speed = page.speed;
     let period = page.pace();
     let motion = match page.way {
-        Way::Stepped if !still && page.playing && period >= 150 => Motion::Flow(FLIGHT.min(period + LINGER)),
-        Way::Stepped if !still && !page.playing => Motion::Step(FLIGHT),
+        Way::Stepped if !still && page.playing && period >= 150 => Motion::Flow,
+        Way::Stepped if !still && !page.playing => Motion::Step,
         _ => Motion::Still,
     };
+    let flow = FLIGHT.min(page.chosen_pace() + LINGER);
     // A scenario of somebody's own can be played to its end at once; a lesson has its stops.
     let more_to_come = matches!(page.place, Place::Playground(_)) && session.has_more_to_play();
     let marks = session.marks();
@@ -334,7 +334,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                 <main class="mid" id="main" tabindex="-1">
                     { notice(page, act) }
                     <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p><Words text={caption.clone()}/></p></div>
-                    <Scene stage={stage.clone()} {under} {overview} {detail} zoom={page.zoom} {motion} {frame} step={page.version as usize} {track}/>
+                    <Scene stage={stage.clone()} {under} {overview} {detail} zoom={page.zoom} {motion} {flow} {frame} {track}/>
                 </main>
                 <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}>{ inspected }</InspectorPane>
                 if behind { <aside class="left after" aria-label="Playground">{ left(page, session, reading, act) }</aside> }
@@ -496,7 +496,8 @@ const HALF_A_FRAME: u32 = 8;
 
 /// While it plays, one timer for the next step; while it does not, none. A page that is hidden does not play.
 ///
-/// The step is taken where the next frame begins: taken between two frames, it would make both late.
+/// The step is taken where the next frame begins: taken between two frames, it would make both late. What still moves is
+/// ended with it: where a move ends, the browser has nearly as much to do as where one begins.
 #[hook]
 fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
     let (playing, pace, version) = {
@@ -511,6 +512,7 @@ fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
                 let frame = Rc::clone(&frame);
                 Timeout::new(pace.saturating_sub(HALF_A_FRAME), move || {
                     let step = move |_| {
+                        browser::end_moves();
                         page.borrow_mut().tick();
                         keep_step(&page);
                         update.force_update();

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Blob, DragEvent, Element, EventTarget, File, Response, Window, js_sys};
+use web_sys::{Animation, Blob, DragEvent, Element, EventTarget, File, Response, Window, js_sys};
 use yew::Callback;
 
 use super::act::Act;
@@ -22,6 +22,16 @@ pub const SETTINGS: &str = "highwater.settings";
 pub const RESUME: &str = "highwater.resume";
 /// Where the playground is kept for the case that the page is loaded again.
 pub const PLAYGROUND: &str = "highwater.playground";
+
+/// Ends whatever moves, where it was going to.
+pub fn end_moves() {
+    let Some(document) = window().document() else { return };
+    for one in document.get_animations().iter() {
+        if let Some(one) = one.dyn_ref::<Animation>() {
+            one.cancel();
+        }
+    }
+}
 
 /// The window; there always is one where a page runs.
 pub fn window() -> Window {

@@ -125,9 +125,8 @@ pub fn Ledger(props: &LedgerProps) -> Html {
         let node = node.clone();
         let lost = table.columns.iter().find(|column| column.fate.tone == Tone::Bad);
         let lost = lost.map(|column| (column.client, column.number));
-        let last = table.columns.last().map(|column| (column.client, column.number));
-        // A loss is brought into view once and stays there; without one the latest records are shown.
-        use_effect_with((lost, last.filter(|_| lost.is_none())), move |_| {
+        // A loss is brought into view once and stays there; without one the style sheet keeps the latest records in view.
+        use_effect_with(lost, move |_| {
             if let Some(table) = node.cast::<Element>() {
                 scroll_to_news(&table);
             }
@@ -174,12 +173,12 @@ pub fn Ledger(props: &LedgerProps) -> Html {
     }
 }
 
-/// Scrolls the drawer, and nothing else, to the first record that is lost, or to the end.
+/// Scrolls the drawer, and nothing else, to the first record that is lost, or to the end, which is where its places begin.
 fn scroll_to_news(table: &Element) {
     let Some(drawer) = table.parent_element() else { return };
     let side = |element: &Element| element.get_bounding_client_rect().left() as i32;
     let lost = table.query_selector("td .gone").ok().flatten();
-    let left = lost.map_or(drawer.scroll_width(), |lost| {
+    let left = lost.map_or(0, |lost| {
         drawer.scroll_left() + side(&lost) - side(&drawer) - drawer.client_width() / 2
     });
     drawer.set_scroll_left(left);

@@ -339,7 +339,12 @@ impl Page {
             (Place::Landing(_), Some(session)) => Tale::of(session).is_some_and(|tale| tale.waits()),
             _ => false,
         };
-        if waits { WAITING_PACE } else { 2_000 / self.speed.max(1) }
+        if waits { WAITING_PACE } else { self.chosen_pace() }
+    }
+
+    /// Milliseconds from one step to the next at the speed that was chosen.
+    pub fn chosen_pace(&self) -> u32 {
+        2_000 / self.speed.max(1)
     }
 
     /// One step of playing; says whether it goes on.

@@ -22,28 +22,21 @@ use flight::Flying;
 /// How the scene came to be what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
-    /// One step was taken: its messages fly for this many milliseconds, and what else changed moves at once.
-    Step(u32),
-    /// Steps follow one another: everything moves for this many milliseconds, about until the next.
-    Flow(u32),
+    /// One step was taken: its messages fly, and what else changed moves at once.
+    Step,
+    /// Steps follow one another: everything moves about until the next.
+    Flow,
     /// One went elsewhere in time: the exact state at once.
     Still,
 }
 
 impl Motion {
-    /// For how long messages fly, milliseconds; nothing where none does.
-    fn flight(self) -> Option<u32> {
+    /// The classes of the scene. What moves, and for how long, hangs on them in the style sheet.
+    fn classes(self) -> Classes {
         match self {
-            Motion::Step(millis) | Motion::Flow(millis) => Some(millis),
-            Motion::Still => None,
-        }
-    }
-
-    /// For how long all else moves, as a style, where that is another time than usual.
-    fn style(self) -> Option<String> {
-        match self {
-            Motion::Flow(millis) => Some(format!("--move:{millis}ms")),
-            Motion::Step(_) | Motion::Still => None,
+            Motion::Step => classes!("moving"),
+            Motion::Flow => classes!("moving", "flow"),
+            Motion::Still => Classes::new(),
         }
     }
 }
@@ -140,10 +133,11 @@ pub struct SceneProps {
     pub zoom: Zoom,
     /// How it came to be what it is.
     pub motion: Motion,
+    /// For how long all moves while steps follow one another, milliseconds. Everything in the scene inherits it, so that it
+    /// had better stay the same.
+    pub flow: u32,
     /// The frame of all rows.
     pub frame: Frame,
-    /// The step, so that the flights of one step are not taken for those of another.
-    pub step: usize,
     /// Where the measured width goes: the first track.
     pub track: NodeRef,
 }
@@ -153,7 +147,6 @@ pub struct SceneProps {
 pub fn Scene(props: &SceneProps) -> Html {
     let stage = &props.stage;
     let frame = &props.frame;
-    let moving = props.motion.flight().is_some();
     let place = Placement::of(stage);
     let act = frame.act.clone();
     let flights = stage.flights.iter().enumerate().filter_map(|(index, flight)| {
@@ -164,10 +157,10 @@ pub fn Scene(props: &SceneProps) -> Html {
         let near = |flight: &&Flight| middle(flight).is_some_and(|other| other.abs_diff(mine) <= 1);
         let (stack, lane) = (stage.flights[..index].iter().filter(near).count(), index.min(4));
         let key = format!("{}/{}", flight.key, matches!(flight.leg, Leg::Arriving));
-        Some(html! { <Flying {key} flight={flight.clone()} {from} {to} {lane} {stack} motion={props.motion} step={props.step}/> })
+        Some(html! { <Flying {key} flight={flight.clone()} {from} {to} {lane} {stack} motion={props.motion}/> })
     });
     html! {
-        <section class={classes!("scene", props.zoom.class(), moving.then_some("moving"))} style={props.motion.style()} aria-label={format!("Cluster, partition {}", stage.partition)} data-testid="scene">
+        <section class={classes!("scene", props.zoom.class(), props.motion.classes())} style={format!("--flow:{}ms", props.flow)} aria-label={format!("Cluster, partition {}", stage.partition)} data-testid="scene">
             <div class="scene-head">
                 <h2>{ stage.partition.to_string() }</h2>
                 // A narrow window has no room for the layers' names at every broker.
