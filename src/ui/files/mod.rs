@@ -17,9 +17,9 @@ use self::real::{Reading, Real, dropped, listed, read, slice, within};
 use crate::inspect::FileKind;
 use crate::ui::icons::icon;
 use crate::ui::view::files::{
-    Bar, Chosen, Detail, Entry, Folder, HexRow, Is, Layer, Lead, LookStep, MOST_IN_MEMORY, Opened, Part, Parts,
-    SHOWN_BYTES, Stored, Strip, Wanted, detail, folder_of, in_words, leads, listing, look_up, newest, open, segment_of,
-    size, sizes, span_of, strip,
+    Bar, Chosen, Detail, Entry, Folder, HexRow, Is, Layer, Lead, MOST_IN_MEMORY, Opened, Part, Parts, SHOWN_BYTES,
+    Stored, Strip, Walk, WalkStep, Wanted, bases_of, detail, folder_of, in_words, leads, listing, look_up, newest,
+    open, recovery, recovery_point, segment_of, size, sizes, span_of, strip,
 };
 
 /// The most faults that are listed.
@@ -77,9 +77,16 @@ pub fn Files(props: &FilesProps) -> Html {
         (None, Some(replica), Some(name)) => Some(open(&replica.files, name).map(Rc::new)),
         (None, None, Some(_)) => None,
     };
+    let whole = Whole {
+        point: match (&*real, replica) {
+            (None, Some(replica)) => recovery_point(replica, &props.folder.name),
+            _ => None,
+        },
+        bases: bases_of(&entries, file.as_deref().map_or("", folder_of)),
+    };
     let part = opened
         .as_ref()
-        .and_then(|opened| picked(opened.as_ref().ok()?, &chosen));
+        .and_then(|opened| picked(opened.as_ref().ok()?, &chosen, &whole));
     {
         let (reading, real, file) = (reading.clone(), real.clone(), file.clone());
         let ready = reading.opened.is_some();
@@ -170,9 +177,9 @@ pub fn Files(props: &FilesProps) -> Html {
                 (Some(Ok(opened)), _) => html! {
                     <>
                         <section class="pic" aria-label={format!("What is in {}", opened.name)}>
-                            { asked(opened, &entries, &chosen, &choose) }
+                            { asked(opened, &entries, &chosen, &choose, &whole) }
                             { faults(opened) }
-                            { picture(opened, part.as_ref(), stored, &chosen, &choose) }
+                            { picture(opened, part.as_ref(), stored, at_step(opened, &chosen, &whole), &chosen, &choose) }
                             if let Some(shown) = &shown { { records(shown, &chosen, &choose) } }
                             { beside.unwrap_or_default() }
                         </section>
@@ -187,9 +194,9 @@ pub fn Files(props: &FilesProps) -> Html {
     }
 }
 
-/// The part that is open: the one that was picked, or that a look-up has come to, or the last.
-fn picked(opened: &Opened, chosen: &Chosen) -> Option<Part> {
-    let asked = chosen.part.or_else(|| at_step(opened, chosen)?.batch);
+/// The part that is open: the one that was picked, or that a walk has come to, or the last.
+fn picked(opened: &Opened, chosen: &Chosen, whole: &Whole) -> Option<Part> {
+    let asked = chosen.part.or_else(|| at_step(opened, chosen, whole)?.batch);
     let last = || opened.own.parts.iter().rfind(|part| part.is != Is::Room);
     asked
         .and_then(|position| opened.own.at(position))
@@ -197,12 +204,34 @@ fn picked(opened: &Opened, chosen: &Chosen) -> Option<Part> {
         .copied()
 }
 
-/// Where a look-up stands.
-fn at_step(opened: &Opened, chosen: &Chosen) -> Option<LookStep> {
-    let (offset, step) = chosen.look_up?;
-    let mut steps = look_up(opened, offset);
+/// What a walk needs to know of the folder.
+struct Whole {
+    /// The recovery point, where it is known.
+    point: Option<i64>,
+    /// The first offsets of its segments.
+    bases: Vec<i64>,
+}
+
+/// Where a walk stands.
+fn at_step(opened: &Opened, chosen: &Chosen, whole: &Whole) -> Option<WalkStep> {
+    let (_, step) = chosen.walk?;
+    let mut steps = walked(opened, chosen, whole);
     steps.truncate(step + 1);
     steps.pop()
+}
+
+/// All steps of the walk that is shown.
+fn walked(opened: &Opened, chosen: &Chosen, whole: &Whole) -> Vec<WalkStep> {
+    match (opened.kind, chosen.walk) {
+        (FileKind::Log { base }, Some((Walk::LookUp(offset), _))) if base <= offset => look_up(opened, offset),
+        (_, Some((Walk::LookUp(offset), _))) => vec![WalkStep {
+            text: format!("No segment begins at or below {offset}: a fetch there is answered OFFSET_OUT_OF_RANGE."),
+            entry: None,
+            batch: None,
+        }],
+        (FileKind::Log { .. }, Some((Walk::Recovery, _))) => recovery(opened, whole.point, &whole.bases),
+        _ => Vec::new(),
+    }
 }
 
 fn heading(props: &FilesProps, chosen: &Chosen, real: bool, choose: &Choose, back: Callback<MouseEvent>) -> Html {
@@ -296,21 +325,13 @@ fn opener(take: &Callback<Vec<(String, File)>>) -> Html {
     }
 }
 
-/// The look-up: what is asked, and how far it is told.
-fn asked(opened: &Opened, entries: &[Entry], chosen: &Chosen, choose: &Choose) -> Html {
-    let steps = match (opened.kind, chosen.look_up) {
-        (FileKind::Log { base }, Some((offset, _))) if base <= offset => look_up(opened, offset),
-        (_, Some((offset, _))) => vec![LookStep {
-            text: format!("No segment begins at or below {offset}: a fetch there is answered OFFSET_OUT_OF_RANGE."),
-            entry: None,
-            batch: None,
-        }],
-        _ => Vec::new(),
-    };
+/// The walks through a segment: which is asked for, and how far it is told.
+fn asked(opened: &Opened, entries: &[Entry], chosen: &Chosen, choose: &Choose, whole: &Whole) -> Html {
+    let steps = walked(opened, chosen, whole);
     let count = steps.len().max(1);
-    let offset = match (chosen.look_up, picked(opened, chosen).map(|part| part.is)) {
-        (Some((offset, _)), _) => offset,
-        (None, Some(Is::Batch { last, .. })) => last,
+    let offset = match (chosen.walk, picked(opened, chosen, whole).map(|part| part.is)) {
+        (Some((Walk::LookUp(offset), _)), _) => offset,
+        (_, Some(Is::Batch { last, .. })) => last,
         _ => 0,
     };
     let ask = {
@@ -330,33 +351,38 @@ fn asked(opened: &Opened, entries: &[Entry], chosen: &Chosen, choose: &Choose) -
             let segment = segment_of(names.iter().map(|name| &**name), offset).map(Rc::from);
             let file = segment.or_else(|| chosen.file.clone());
             // Asked for the same again, it goes on, and begins anew behind the last step.
-            let step = match chosen.look_up {
-                Some((asked, step)) if asked == offset => (step + 1) % count,
+            let walk = Walk::LookUp(offset);
+            let step = match chosen.walk {
+                Some((asked, step)) if asked == walk => (step + 1) % count,
                 _ => 0,
             };
             choose.emit(Chosen {
                 file,
-                look_up: Some((offset, step)),
+                walk: Some((walk, step)),
                 ..Chosen::of(chosen.broker)
             });
         })
     };
-    let shown = chosen.look_up.map_or(0, |(_, step)| (step + 1).min(steps.len()));
-    let to = |step: usize| {
+    let shown = chosen.walk.map_or(0, |(_, step)| (step + 1).min(steps.len()));
+    let at = |walk: Option<Walk>, step: usize| {
         let next = Chosen {
-            look_up: chosen.look_up.map(|(offset, _)| (offset, step)),
+            walk: walk.map(|walk| (walk, step)),
             part: None,
             first: None,
             ..chosen.clone()
         };
         choose.reform(move |_: MouseEvent| next.clone())
     };
+    let to = |step: usize| at(chosen.walk.map(|(walk, _)| walk), step);
     html! {
         <>
             <form class="row ask" onsubmit={ask}>
                 <label for="look-up">{ "Look up offset" }</label>
                 <input id="look-up" class="field" type="text" inputmode="numeric" pattern="[0-9]+" required=true value={offset.to_string()}/>
                 <button class="btn small">{ "Look up" }</button>
+                if matches!(opened.kind, FileKind::Log { .. }) {
+                    <button class="btn small" type="button" title="What a broker makes of this segment when it starts after an unclean end" onclick={at(Some(Walk::Recovery), 0)}>{ "Try recovery" }</button>
+                }
                 if !steps.is_empty() {
                     <button class="btn small" type="button" disabled={shown <= 1} onclick={to(shown.saturating_sub(2))}>{ "Back" }</button>
                     <button class="btn small" type="button" disabled={shown >= steps.len()} onclick={to(shown)}>{ "Next step" }</button>
@@ -399,8 +425,14 @@ fn faults(opened: &Opened) -> Html {
 }
 
 /// The row of batches with the entries that lead into it, and, of an index, the row of its entries.
-fn picture(opened: &Opened, part: Option<&Part>, stored: Stored, chosen: &Chosen, choose: &Choose) -> Html {
-    let step = at_step(opened, chosen);
+fn picture(
+    opened: &Opened,
+    part: Option<&Part>,
+    stored: Stored,
+    step: Option<WalkStep>,
+    chosen: &Chosen,
+    choose: &Choose,
+) -> Html {
     let picked = part.map(|part| part.position);
     let own = strip(&opened.own, stored, chosen.first, picked);
     let on = |position: u64| Some(position) == picked;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::cluster::BrokerId;
 use crate::inspect::{FileKind, OffsetsOf};
-use crate::log::checkpoint::{OffsetEntryLine, write_offsets};
+use crate::log::checkpoint::{OffsetEntryLine, read_offsets, write_offsets};
 use crate::log::{File, Files};
 use crate::ui::act::Subject;
 use crate::ui::view::look::Look;
@@ -243,6 +243,27 @@ pub fn segment_of<'a>(names: impl Iterator<Item = &'a str>, offset: i64) -> Opti
         .map(|(_, name)| name)
 }
 
+/// The first offsets of the segments that lie in a folder.
+pub fn bases_of(entries: &[Entry], folder: &str) -> Vec<i64> {
+    let own = entries.iter().filter(|entry| folder_of(&entry.name) == folder);
+    own.filter_map(|entry| match kind_of(&entry.name) {
+        Ok(FileKind::Log { base }) => Some(base),
+        _ => None,
+    })
+    .collect()
+}
+
+/// The recovery point of a partition, as the checkpoint beside its folder has it.
+pub fn recovery_point(replica: &Replica, partition: &str) -> Option<i64> {
+    let name = format!("../{}", OffsetsOf::RecoveryPoint.file_name());
+    let bytes = replica.files.get(&name)?.to_bytes();
+    let lines = read_offsets(std::str::from_utf8(&bytes).ok()?).ok()?;
+    let own = lines
+        .iter()
+        .find(|line| format!("{}-{}", line.topic, line.partition) == partition);
+    own.map(|line| line.offset)
+}
+
 /// The folder in which a file lies, which may be none.
 pub fn folder_of(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |(folder, _)| folder)
@@ -269,6 +290,15 @@ pub fn span_of(entries: &[Entry], name: &str) -> Range<i64> {
     start..next.unwrap_or(i64::MAX)
 }
 
+/// A walk through a segment, shown step by step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walk {
+    /// How an offset is found.
+    LookUp(i64),
+    /// What recovery would make of the segment.
+    Recovery,
+}
+
 /// What somebody has chosen in the drawer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
@@ -284,8 +314,8 @@ pub struct Chosen {
     pub records: bool,
     /// Where the row of parts begins, when that was chosen.
     pub first: Option<usize>,
-    /// Which offset is looked up, and how many steps of that are shown.
-    pub look_up: Option<(i64, usize)>,
+    /// Which walk is shown, and its step.
+    pub walk: Option<(Walk, usize)>,
 }
 
 impl Chosen {

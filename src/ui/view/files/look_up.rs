@@ -6,11 +6,11 @@ use crate::log::RECORD_BATCH_OVERHEAD;
 use crate::ui::view::files::parts::{Is, Opened, Part};
 
 /// Headers that are told of one by one.
-const TOLD: usize = 6;
+pub(super) const TOLD: usize = 6;
 
-/// One step of a look-up.
+/// One step of a walk through a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LookStep {
+pub struct WalkStep {
     /// What is done and found.
     pub text: String,
     /// The entry of the index that it is about, by its place in the index file.
@@ -19,9 +19,9 @@ pub struct LookStep {
     pub batch: Option<u64>,
 }
 
-impl LookStep {
-    fn new(text: String) -> LookStep {
-        LookStep {
+impl WalkStep {
+    pub(super) fn new(text: String) -> WalkStep {
+        WalkStep {
             text,
             entry: None,
             batch: None,
@@ -30,17 +30,17 @@ impl LookStep {
 }
 
 /// The steps by which an offset is found in a segment that is open.
-pub fn look_up(opened: &Opened, offset: i64) -> Vec<LookStep> {
+pub fn look_up(opened: &Opened, offset: i64) -> Vec<WalkStep> {
     let name = opened.name.rsplit('/').next().unwrap_or_default();
-    let mut steps = vec![LookStep::new(format!(
+    let mut steps = vec![WalkStep::new(format!(
         "Of all segments {name} has the greatest first offset that is not above {offset}."
     ))];
     let entry = floor(opened, offset);
     let start = match entry {
         Some((part, at)) => {
-            steps.push(LookStep {
+            steps.push(WalkStep {
                 entry: Some(part.position),
-                ..LookStep::new(format!(
+                ..WalkStep::new(format!(
                     "Of the entries in its index, {} is the last that is not above {offset}: the search begins at byte {at}.",
                     part.label()
                 ))
@@ -52,7 +52,7 @@ pub fn look_up(opened: &Opened, offset: i64) -> Vec<LookStep> {
                 Some(_) => format!("Its index has no entry at or below {offset}"),
                 None => "It has no index".to_owned(),
             };
-            steps.push(LookStep::new(format!("{why}: the search begins at byte 0.")));
+            steps.push(WalkStep::new(format!("{why}: the search begins at byte 0.")));
             0
         }
     };
@@ -70,7 +70,7 @@ fn floor(opened: &Opened, offset: i64) -> Option<(&Part, u64)> {
     below.next()
 }
 
-fn scan(opened: &Opened, offset: i64, start: u64, steps: &mut Vec<LookStep>) {
+fn scan(opened: &Opened, offset: i64, start: u64, steps: &mut Vec<WalkStep>) {
     let parts = &opened.own.parts;
     let from = &parts[parts.partition_point(|part| part.position < start)..];
     let mut batches = Vec::new();
@@ -86,9 +86,9 @@ fn scan(opened: &Opened, offset: i64, start: u64, steps: &mut Vec<LookStep>) {
     let passed = found.unwrap_or(batches.len());
     let shown = if passed <= TOLD { passed } else { TOLD / 2 };
     for (part, last) in &batches[..shown] {
-        steps.push(LookStep {
+        steps.push(WalkStep {
             batch: Some(part.position),
-            ..LookStep::new(format!(
+            ..WalkStep::new(format!(
                 "The header at byte {} says that its batch ends with offset {last}: go on.",
                 part.position
             ))
@@ -96,26 +96,26 @@ fn scan(opened: &Opened, offset: i64, start: u64, steps: &mut Vec<LookStep>) {
     }
     if shown < passed {
         let more = passed - shown;
-        steps.push(LookStep {
+        steps.push(WalkStep {
             batch: Some(batches[passed - 1].0.position),
-            ..LookStep::new(format!("{more} more headers, none of which reaches {offset}."))
+            ..WalkStep::new(format!("{more} more headers, none of which reaches {offset}."))
         });
     }
     match found.map(|at| batches[at]) {
         Some((part, last)) => {
-            steps.push(LookStep {
+            steps.push(WalkStep {
                 batch: Some(part.position),
-                ..LookStep::new(format!(
+                ..WalkStep::new(format!(
                     "The header at byte {} says that its batch ends with offset {last}: this one.",
                     part.position
                 ))
             });
-            steps.push(LookStep {
+            steps.push(WalkStep {
                 batch: Some(part.position),
-                ..LookStep::new(cost(passed + 1, start, part.position))
+                ..WalkStep::new(cost(passed + 1, start, part.position))
             });
         }
-        None => steps.push(LookStep::new(format!(
+        None => steps.push(WalkStep::new(format!(
             "No batch of this segment reaches {offset}: {}",
             cost(passed, start, opened.own.length)
         ))),

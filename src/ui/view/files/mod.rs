@@ -11,6 +11,7 @@ mod detail;
 mod folder;
 mod look_up;
 mod parts;
+mod recovery;
 mod strip;
 
 #[cfg(test)]
@@ -19,9 +20,10 @@ mod tests;
 pub use beside::{Beside, Compared, Line};
 pub use detail::{Detail, HexRow, RecordRow, Run, SHOWN_BYTES, detail, in_words};
 pub use folder::{
-    Chosen, Entry, Folder, Replica, Stored, folder_of, kind_of, listing, newest, replicas, segment_of, size, sizes,
-    span_of,
+    Chosen, Entry, Folder, Replica, Stored, Walk, bases_of, folder_of, kind_of, listing, newest, recovery_point,
+    replicas, segment_of, size, sizes, span_of,
 };
-pub use look_up::{LookStep, look_up};
+pub use look_up::{WalkStep, look_up};
 pub use parts::{Is, LogWalk, MOST_IN_MEMORY, Opened, Part, Parts, Wanted, open, parts_of};
+pub use recovery::recovery;
 pub use strip::{Bar, Layer, Lead, Strip, leads, strip};

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use super::*;
 use crate::inspect::FileKind;
 use crate::lesson::Progress;
-use crate::log::{File, Files};
+use crate::log::{File, Files, LoadArgs, Log, LogConfig, Shutdown};
 use crate::ui::act::Subject;
 use crate::ui::page::Page;
 
@@ -95,6 +95,85 @@ fn a_walk_asks_for_the_bytes_that_it_needs_and_finds_the_same() {
         );
         assert!(read <= 2 * content.len() as u64, "{read} bytes were read");
     }
+}
+
+#[test]
+fn recovery_is_told_ahead_as_the_log_does_it() {
+    let cases: [(&str, fn(&mut Vec<u8>), &[&str]); 4] = [
+        (
+            "sound",
+            |_| {},
+            &["Every batch is sound: nothing is cut, and the log goes on at offset 8."],
+        ),
+        (
+            "a byte of the fourth batch is inverted",
+            |log| log[300] ^= 0xff,
+            &[
+                "At byte 249: the checksum of the batch at offset 6 is d87e9475, its bytes give 32e23fea.",
+                "The log is cut here: 144 bytes go, and the segment behind it with them. It goes on at offset 6.",
+            ],
+        ),
+        (
+            "the last batch is torn",
+            |log| log.truncate(350),
+            &[
+                "At byte 321: no batch begins here: the file ends before the batch does, a torn tail; 29 bytes are left over.",
+                "The log is cut here: 29 bytes go, and the segment behind it with them. It goes on at offset 7.",
+            ],
+        ),
+        (
+            "zeros at the end",
+            |log| log.extend([0; 40]),
+            &[
+                "At byte 393: 40 zero bytes up to the end of the file instead of batches.",
+                "The log is cut here: 40 bytes go, and the segment behind it with them. It goes on at offset 8.",
+            ],
+        ),
+    ];
+    for (what, change, expected) in cases {
+        let steps = recovery(&opened("log", change), Some(0), &[0, 8]);
+        let told: Vec<&str> = steps.iter().map(|step| &*step.text).collect();
+        assert_eq!(
+            (told[0], told[1]),
+            (
+                "The recovery point is 0: this segment is read once more, from byte 0, batch by batch.",
+                "Batch 0–3 at byte 0: the checksum in its header is that of its bytes."
+            )
+        );
+        assert_eq!(
+            told[told.len() - 1 - expected.len()..told.len() - 1],
+            *expected,
+            "{what}"
+        );
+        // The engine comes to the same.
+        let (log, report) = Log::load(
+            folder(change),
+            &LoadArgs {
+                shutdown: Shutdown::Unclean,
+                recovery_point: 0,
+                log_start_offset: 0,
+                high_watermark: 0,
+                config: &LogConfig::default(),
+                now_ms: 1_700_000_000_100,
+            },
+        );
+        let gone = report.truncated.map_or(0, |(_, bytes)| bytes);
+        let done = match gone {
+            0 => format!("the log goes on at offset {}.", log.log_end_offset()),
+            _ => format!(
+                " {gone} bytes go, and the segment behind it with them. It goes on at offset {}.",
+                log.log_end_offset()
+            ),
+        };
+        assert!(told[told.len() - 2].ends_with(&done), "{what}: {done}");
+    }
+    let spared = recovery(&opened("log", |_| {}), Some(9), &[0, 8]);
+    assert_eq!(
+        spared[0].text,
+        "The recovery point is 9: what lies below it was flushed, and reading begins with segment 8. This one is believed as \
+         it lies here."
+    );
+    assert_eq!(spared.len(), 1);
 }
 
 #[test]
