@@ -273,10 +273,10 @@ impl State {
     fn note_epochs(&mut self, batches: &[Batch]) -> Result<(), Refusal> {
         for batch in batches {
             let (epoch, start) = (batch.leader_epoch(), batch.base_offset());
-            if epoch < 0 {
+            if epoch < 0 || start < 0 {
                 return Err(Refusal::new(
                     Errors::UnknownServerError,
-                    format!("the batch at {start} has the leader epoch {epoch}"),
+                    format!("the batch at {start} has the leader epoch {epoch}, and neither may lie below 0"),
                 ));
             }
             let latest = self.epochs.latest();
@@ -365,7 +365,7 @@ fn nothing(info: &Info) -> Appended {
     }
 }
 
-fn segment_refusal(fault: SegmentFault) -> Refusal {
+pub(crate) fn segment_refusal(fault: SegmentFault) -> Refusal {
     let message = match fault {
         SegmentFault::OffsetOverflow => "the last offset lies more than 2147483647 above the segment's base",
         SegmentFault::Index => "an index refused the new entry",

@@ -125,6 +125,17 @@ pub struct Index<E> {
     /// The length of the file: entries, the rest, then zeros.
     allocated: u32,
     flushed: Option<u32>,
+    astray: Option<Astray<E>>,
+}
+
+/// What is true of an index while the next entry would not be written right behind the last: an entry that was refused halfway
+/// has moved the place, as Kafka moves the position of its buffer. Only a truncation sets that right.
+#[derive(Clone, Debug)]
+struct Astray<E> {
+    /// Where the next entry is written to.
+    position: u32,
+    /// What the index takes for its last entry; its file may say something else.
+    last: Option<E>,
 }
 
 impl<E: Entry> Index<E> {
@@ -138,6 +149,7 @@ impl<E: Entry> Index<E> {
             rest: Arc::default(),
             allocated,
             flushed: None,
+            astray: None,
         }
     }
 
@@ -161,14 +173,21 @@ impl<E: Entry> Index<E> {
             zeros: whole_zeros as u32,
             allocated: file.len() as u32,
             flushed: file.flushed().map(|flushed| flushed as u32),
+            astray: None,
         }
+    }
+
+    /// What was written into the file: the entries, but for zeros at their end, and the rest.
+    fn written(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.entries.iter().for_each(|entry| entry.write(&mut bytes));
+        bytes.extend_from_slice(&self.rest);
+        bytes
     }
 
     /// The file as it lies in the folder.
     pub fn to_file(&self, modified_ms: i64) -> File {
-        let mut bytes = Vec::new();
-        self.entries.iter().for_each(|entry| entry.write(&mut bytes));
-        bytes.extend_from_slice(&self.rest);
+        let bytes = self.written();
         let zeros = u64::from(self.allocated).saturating_sub(bytes.len() as u64);
         File::new(
             vec![Extent::Bytes(bytes.into()), Extent::Zeros(zeros)],
@@ -218,9 +237,12 @@ impl<E: Entry> Index<E> {
         self.flushed
     }
 
-    /// The last entry.
+    /// The last entry, as far as the index knows.
     pub fn last(&self) -> Option<E> {
-        self.get(self.len().checked_sub(1)?)
+        match &self.astray {
+            Some(astray) => astray.last,
+            None => self.get(self.len().checked_sub(1)?),
+        }
     }
 
     /// Forces the file to disk.
@@ -228,9 +250,23 @@ impl<E: Entry> Index<E> {
         self.flushed = Some(self.allocated);
     }
 
-    /// Cuts the file to its entries.
-    pub fn trim(&mut self) {
-        self.resize(self.used());
+    /// Cuts the file to its entries. `false` where the place of the next entry lies behind the cut: Kafka cuts, and throws.
+    #[must_use]
+    pub fn trim(&mut self) -> bool {
+        let used = self.used();
+        match &mut self.astray {
+            Some(astray) if astray.position > used && used != self.allocated => {
+                astray.position = 0;
+                self.allocated = used;
+                self.rest = Arc::default();
+                self.flushed = self.flushed.map(|flushed| flushed.min(used));
+                false
+            }
+            _ => {
+                self.resize(used);
+                true
+            }
+        }
     }
 
     /// Gives the file another size; entries that no longer fit are lost.
@@ -261,8 +297,33 @@ impl<E: Entry> Index<E> {
         }
     }
 
+    /// Writes a part of an entry wherever the next one goes. `false` when there is no room.
+    fn write_astray(&mut self, astray: &mut Astray<E>, part: &[u8]) -> bool {
+        let (from, to) = (astray.position as usize, astray.position as usize + part.len());
+        if to > self.allocated as usize {
+            return false;
+        }
+        let mut bytes = self.written();
+        bytes.resize(bytes.len().max(to).max(self.used() as usize), 0);
+        bytes[from..to].copy_from_slice(part);
+        self.take_written(&bytes, self.len());
+        astray.position = to as u32;
+        true
+    }
+
+    /// Reads so many entries from what was written, and takes what is left as the rest.
+    fn take_written(&mut self, bytes: &[u8], len: usize) {
+        let mut bytes = bytes.to_vec();
+        bytes.resize(bytes.len().max(len * E::SIZE as usize), 0);
+        let (entries, rest) = bytes.split_at(len * E::SIZE as usize);
+        self.entries = entries.chunks_exact(E::SIZE as usize).map(E::read).collect();
+        self.zeros = 0;
+        self.rest = rest.into();
+    }
+
     /// Drops entries from the end. The file keeps their bytes until others are written over them or it is cut.
     fn truncate(&mut self, len: usize) {
+        self.astray = None;
         self.zeros = self.zeros.min(len.saturating_sub(self.entries.len()) as u32);
         if len < self.entries.len() {
             let mut rest = Vec::new();
@@ -307,6 +368,12 @@ impl<E: Entry> Index<E> {
             }
         }
         Some(Found::Below(low))
+    }
+
+    /// An offset as an entry has it; nothing where it lies below the segment or too far above.
+    fn relative(&self, offset: i64) -> Option<i32> {
+        let relative = offset.checked_sub(self.base_offset)?;
+        i32::try_from(relative).ok().filter(|relative| *relative >= 0)
     }
 
     fn floor(&self, target: i64) -> Option<E> {
@@ -363,19 +430,21 @@ impl OffsetIndex {
         self.floor(offset).map_or(0, |entry| entry.position)
     }
 
-    /// Notes where a batch begins. `false` when the index is full or the offset does not lie above the last entry,
-    /// which Kafka refuses with an exception.
+    /// Notes where a batch begins. `false` when the index is full, or the offset does not lie above the last entry or lies
+    /// below the segment, which Kafka refuses with an exception.
     #[must_use]
     pub fn append(&mut self, offset: i64, position: u32) -> bool {
-        let fits = !self.is_full() && (self.is_empty() || offset > self.last_offset());
-        if fits {
-            let relative_offset = (offset - self.base_offset) as i32;
-            self.push(OffsetEntry {
-                relative_offset,
-                position: position as i32,
-            });
+        if self.is_full() || (!self.is_empty() && offset <= self.last_offset()) {
+            return false;
         }
-        fits
+        let Some(relative_offset) = self.relative(offset) else {
+            return false;
+        };
+        self.push(OffsetEntry {
+            relative_offset,
+            position: position as i32,
+        });
+        true
     }
 
     /// Drops the entries at or above an offset.
@@ -421,7 +490,8 @@ impl TimeIndex {
     }
 
     /// Notes a timestamp if it lies above the last one. `false` when Kafka would throw: the index is full, or
-    /// timestamp or offset lie below the last entry, or the offset lies below the segment.
+    /// timestamp or offset lie below the last entry, or the offset lies below the segment. Kafka finds the last of these only
+    /// when it has written the timestamp, and from then on finds every entry out of place.
     #[must_use]
     pub fn maybe_append(&mut self, timestamp: i64, offset: i64, when_full: WhenFull) -> bool {
         if when_full == WhenFull::Refuse && self.is_full() {
@@ -432,17 +502,34 @@ impl TimeIndex {
             return false;
         }
         if timestamp > last_timestamp {
-            // A segment that was cut can remember an offset of the one before it.
-            let relative = offset.wrapping_sub(self.base_offset);
-            let Some(relative_offset) = i32::try_from(relative).ok().filter(|relative| *relative >= 0) else {
-                return false;
-            };
-            self.push(TimeEntry {
+            let relative = self.relative(offset);
+            match (relative, &self.astray) {
+                (Some(relative_offset), None) => self.push(TimeEntry {
+                    timestamp,
+                    relative_offset,
+                }),
+                _ => return self.append_astray(timestamp, relative),
+            }
+        }
+        true
+    }
+
+    /// Writes an entry part by part, as `TimeIndex.maybeAppend` does. `false` where it stays halfway or lands out of place.
+    fn append_astray(&mut self, timestamp: i64, relative: Option<i32>) -> bool {
+        let (position, last) = (self.used(), self.last());
+        let mut astray = self.astray.take().unwrap_or(Astray { position, last });
+        let whole = self.write_astray(&mut astray, &timestamp.to_be_bytes())
+            && relative.is_some_and(|offset| self.write_astray(&mut astray, &offset.to_be_bytes()));
+        if let (true, Some(relative_offset)) = (whole, relative) {
+            self.take_written(&self.written(), self.len() + 1);
+            astray.last = Some(TimeEntry {
                 timestamp,
                 relative_offset,
             });
         }
-        true
+        let in_place = astray.position == self.used();
+        self.astray = (!in_place).then_some(astray);
+        whole && in_place
     }
 
     /// Drops the entries whose offset lies at or above this one.
@@ -473,6 +560,10 @@ impl<E: Entry> Fingerprint for Index<E> {
         encoder.bytes(&self.rest);
         encoder.u32(self.allocated);
         encoder.option(self.flushed, Encoder::u32);
+        if let Some(astray) = &self.astray {
+            encoder.u32(astray.position);
+            encoder.option(astray.last, |encoder, last| encoder.u128(last.chain(0)));
+        }
     }
 }
 

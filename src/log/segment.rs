@@ -288,14 +288,15 @@ impl Segment {
         self.time_index.maybe_append(timestamp, offset, when_full)
     }
 
-    /// Closes the segment: closing time entry, files cut to what they hold (`onBecomeInactiveSegment`). A time entry that is
-    /// refused leaves it open.
+    /// Closes the segment: closing time entry, files cut to what they hold (`onBecomeInactiveSegment`). A time entry or a cut
+    /// that is refused leaves it open.
     pub(crate) fn become_inactive(&mut self, now_ms: i64) -> Result<(), SegmentFault> {
         if !self.note_time_entry(WhenFull::Append) {
             return Err(SegmentFault::Index);
         }
-        self.offset_index.trim();
-        self.time_index.trim();
+        if !self.offset_index.trim() || !self.time_index.trim() {
+            return Err(SegmentFault::Index);
+        }
         self.log.trim(now_ms);
         Ok(())
     }
@@ -308,13 +309,25 @@ impl Segment {
         self.txn_index.flush();
     }
 
-    /// The first batch that ends at or above an offset, found as Kafka does: index floor, then a scan.
+    /// The first batch that ends at or above an offset, found as Kafka does: index floor, then a scan that goes by base offsets
+    /// and asks only the batch before for its end (`FileRecords.searchForOffsetFromPosition`). Where offsets do not rise, that
+    /// decides which one it is.
     pub fn translate_offset(&self, offset: i64) -> Option<OffsetPosition> {
         let start = self.offset_index.lookup(offset).max(0) as u32;
-        let found = self
-            .log
-            .scan(start)
-            .find(|placed| placed.batch.last_offset() >= offset)?;
+        let mut before: Option<Cow<'_, Placed>> = None;
+        let behind = self.log.scan(start).find(|placed| {
+            let reached = placed.batch.base_offset() >= offset;
+            if !reached {
+                before = Some(placed.clone());
+            }
+            reached
+        });
+        let found = match behind {
+            Some(placed) if placed.batch.base_offset() == offset => placed,
+            behind => before
+                .filter(|placed| placed.batch.last_offset() >= offset)
+                .or(behind)?,
+        };
         Some(OffsetPosition {
             base_offset: found.batch.base_offset(),
             position: found.position,

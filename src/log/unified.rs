@@ -4,8 +4,10 @@
 
 use std::sync::Arc;
 
+use super::append::segment_refusal;
 use super::config::LogConfig;
 use super::epochs::{EpochCache, EpochEndOffset, EpochEntry};
+use super::errors::Refusal;
 use super::files::{File, Files, LEADER_EPOCH_CHECKPOINT, file_name};
 use super::fingerprint::{Cached, Encoder, Fingerprint};
 use super::producers::ProducerState;
@@ -270,15 +272,20 @@ impl Log {
         }
     }
 
+    /// Closes the active segment's indexes, the first thing of a clean stop (`prepareActiveSegmentForClose`). A closing entry
+    /// that is refused leaves them as they are.
+    pub fn prepare_for_close(&mut self, now_ms: i64) -> Result<(), Refusal> {
+        let active = self.state.active_mut();
+        active.become_inactive(now_ms).map_err(segment_refusal)
+    }
+
     /// Closes the log as a clean stop does: a producer snapshot at the end, the active segment's indexes closed,
     /// everything flushed. What is left is a folder that needs no recovery.
     pub fn close(mut self, now_ms: i64) -> Files {
         self.flush_with_active(now_ms);
         self.state.producers.take_snapshot();
+        let _ = self.prepare_for_close(now_ms);
         let state = &mut *self.state;
-        let active = state.active_mut();
-        // A closing entry that is refused leaves the indexes as they are.
-        let _ = active.become_inactive(now_ms);
         let end = state.log_end_offset;
         state.flush_everything();
         state.mark_flushed(end, now_ms);

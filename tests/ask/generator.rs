@@ -81,6 +81,8 @@ pub struct Generator {
     times: &'static str,
     last_time: i64,
     damages: usize,
+    /// Whether the leader keeps what Kafka's would not make.
+    strange: bool,
 }
 
 /// One of the settings' usual and unusual values.
@@ -188,6 +190,7 @@ impl Generator {
             times: dice.pick(&["rising", "rising", "scattered", "none", "any", "now", "edge"]),
             last_time: BEGIN,
             damages: [0, 1, 3][dice.below(3)],
+            strange: dice.chance(40),
             dice,
         })
     }
@@ -707,6 +710,8 @@ impl Generator {
                 4 | 5 => self.of_producer(&mut wire, false),
                 6 | 7 => self.of_producer(&mut wire, true),
                 8 => self.marker(&mut wire),
+                9 if self.strange => _ = self.misstate(&mut wire),
+                10 if self.strange => wire.producer = (1_000, -1, self.dice.between(-1, 1) as i32),
                 _ => {}
             }
             base += i64::from(wire.last_offset_delta) + 1;

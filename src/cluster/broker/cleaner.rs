@@ -66,8 +66,12 @@ impl Cleaner {
 }
 
 impl Replica {
-    /// Records that may have been cleaned were cut off: what is appended in their place is dirty.
+    /// Records that may have been cleaned were cut off: what is appended in their place is dirty. Kafka does this only while the
+    /// log is compacted (`LogCleanerManager.maybeTruncateCheckpoint`).
     pub(super) fn lower_cleaner_checkpoint(&mut self) {
+        if !self.config.cleanup_policy.compact {
+            return;
+        }
         let active = self.log.active_segment().base_offset();
         self.on_host.cleaner = self.on_host.cleaner.map(|checkpoint| checkpoint.min(active));
     }

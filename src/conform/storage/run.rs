@@ -248,7 +248,12 @@ impl Run {
                 clean_shutdown,
             } => {
                 let mut files = match how {
-                    How::Clean => log.clone().close(now),
+                    How::Clean => {
+                        if let Err(refusal) = log.prepare_for_close(now) {
+                            return Ok(Err(refusal));
+                        }
+                        log.clone().close(now)
+                    }
                     How::Kill | How::PowerLoss => log.to_files(),
                 };
                 for change in &damage {
@@ -275,8 +280,11 @@ impl Run {
 }
 
 impl Run {
-    /// What the log's owner does when offsets that were cleaned may come again.
+    /// What the owner of a compacted log does when offsets that were cleaned may come again.
     fn lower_cleaner_checkpoint(&mut self) {
+        if !self.config.cleanup_policy.compact {
+            return;
+        }
         let base = self.log.active_segment().base_offset();
         self.cleaner_checkpoint = self.cleaner_checkpoint.map(|checkpoint| checkpoint.min(base));
     }

@@ -10,9 +10,12 @@
 
 mod build;
 mod header;
+mod marker;
 
 pub(crate) use build::Unwritable;
 pub use header::BatchHeader;
+pub(crate) use marker::ending;
+pub use marker::{Marker, Outcome};
 
 use std::sync::{Arc, OnceLock};
 
@@ -63,40 +66,6 @@ pub enum TimestampType {
     CreateTime,
     /// Set by the leader when it appended.
     LogAppendTime,
-}
-
-/// The outcome that a transaction marker writes into the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The transaction's records become visible to `read_committed`.
-    Commit,
-    /// They never do.
-    Abort,
-}
-
-/// A transaction marker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Marker {
-    /// Commit or abort.
-    pub outcome: Outcome,
-    /// The epoch of the coordinator that wrote it.
-    pub coordinator_epoch: i32,
-}
-
-impl Marker {
-    /// What the record of a control batch says, if it is a transaction marker (`EndTransactionMarker`).
-    pub fn of(record: &RecordView<'_>) -> Option<Marker> {
-        let outcome = match i16::from_be_bytes(record.key?.get(2..4)?.try_into().ok()?) {
-            0 => Outcome::Abort,
-            1 => Outcome::Commit,
-            _ => return None,
-        };
-        let coordinator_epoch = i32::from_be_bytes(record.value?.get(2..6)?.try_into().ok()?);
-        Some(Marker {
-            outcome,
-            coordinator_epoch,
-        })
-    }
 }
 
 /// Why bytes do not make a batch.

@@ -399,7 +399,7 @@ impl State {
                 config: pass.config,
                 now_ms: pass.now_ms,
             };
-            let settled = pass.transactions.on_batch(&placed.batch, &mut fresh.txn_index);
+            let settled = pass.transactions.on_batch(&placed.batch, &mut fresh.txn_index)?;
             let outcome = filter.filter(&placed.batch, settled).map_err(|why| {
                 let offset = placed.batch.base_offset();
                 let message = format!("the batch at offset {offset} cannot be written anew: {why:?}");

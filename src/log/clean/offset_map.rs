@@ -55,7 +55,7 @@ impl OffsetMap {
     }
 
     /// Takes the keyed records of a segment in, from an offset on. It may end in the middle of a batch. Refused where the offset
-    /// index names a position below 0 to begin at.
+    /// index names a position below 0 to begin at, or a control record has no key to know it by.
     pub(super) fn take_segment(
         &mut self,
         segment: &Segment,
@@ -74,7 +74,7 @@ impl OffsetMap {
         };
         for placed in segment.log().scan(position) {
             let batch = &placed.batch;
-            let settled = transactions.on_batch(batch, &mut TxnIndex::default());
+            let settled = transactions.on_batch(batch, &mut TxnIndex::default())?;
             if !batch.is_control() && !settled {
                 for record in batch.records().filter(|record| record.offset >= start) {
                     let Some(key) = record.key else { continue };

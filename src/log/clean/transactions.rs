@@ -5,7 +5,8 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 
-use super::super::batch::{Batch, Outcome};
+use super::super::batch::{Batch, Outcome, ending};
+use super::super::errors::Refusal;
 use super::super::txn_index::{AbortedTxn, TxnIndex};
 
 /// An aborted transaction whose records are being passed.
@@ -33,16 +34,16 @@ impl CleanedTransactions {
         }
     }
 
-    /// Passes a batch. Says whether its transaction allows it to go.
-    pub(super) fn on_batch(&mut self, batch: &Batch, cleaned: &mut TxnIndex) -> bool {
+    /// Passes a batch. Says whether its transaction allows it to go. Refused where a control record has no key to know it by.
+    pub(super) fn on_batch(&mut self, batch: &Batch, cleaned: &mut TxnIndex) -> Result<bool, Refusal> {
         self.begin_up_to(batch.last_offset());
         if batch.is_control() {
             return self.on_marker(batch, cleaned);
         }
         if !batch.is_transactional() {
-            return false;
+            return Ok(false);
         }
-        match self.aborted.get_mut(&batch.producer_id()) {
+        Ok(match self.aborted.get_mut(&batch.producer_id()) {
             Some(ongoing) => {
                 ongoing.seen_data = true;
                 true
@@ -51,14 +52,21 @@ impl CleanedTransactions {
                 self.committed.insert(batch.producer_id());
                 false
             }
-        }
+        })
     }
 
-    fn on_marker(&mut self, batch: &Batch, cleaned: &mut TxnIndex) -> bool {
-        if batch.records_count() == 0 {
-            return true;
-        }
-        match batch.marker().map(|marker| marker.outcome) {
+    fn on_marker(&mut self, batch: &Batch, cleaned: &mut TxnIndex) -> Result<bool, Refusal> {
+        let Some(record) = batch.records().next() else {
+            return Ok(true);
+        };
+        let outcome = ending(&record).map_err(|error| {
+            let message = format!(
+                "the control record at offset {} has no key to know it by",
+                record.offset
+            );
+            Refusal::new(error, message)
+        })?;
+        Ok(match outcome {
             Some(Outcome::Abort) => match self.aborted.remove(&batch.producer_id()) {
                 Some(ongoing) if ongoing.seen_data => {
                     cleaned.append(ongoing.txn);
@@ -68,7 +76,7 @@ impl CleanedTransactions {
             },
             Some(Outcome::Commit) => !self.committed.remove(&batch.producer_id()),
             None => false,
-        }
+        })
     }
 
     fn begin_up_to(&mut self, offset: i64) {

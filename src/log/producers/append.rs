@@ -24,6 +24,7 @@ pub struct CompletedTxn {
 #[derive(Clone, Debug)]
 pub(super) struct AppendInfo {
     before: ProducerEntry,
+    /// What is then known of it, with no batches but those of the append.
     pub(super) after: ProducerEntry,
     pub(super) started: Vec<i64>,
 }
@@ -36,10 +37,17 @@ impl AppendInfo {
             return Ok(None);
         }
         // An empty control batch is what a cleaner leaves of a whole transaction: nothing to note.
-        match (batch.marker(), batch.records().next()) {
-            (Some(marker), Some(record)) => self.append_marker(batch, marker, record.timestamp, origin),
-            _ => Ok(None),
-        }
+        let Some(record) = batch.records().next() else {
+            return Ok(None);
+        };
+        let marker = Marker::read(&record).map_err(|error| {
+            let message = format!(
+                "the control record at offset {} is no transaction marker",
+                record.offset
+            );
+            Refusal::new(error, message)
+        })?;
+        self.append_marker(batch, marker, record.timestamp, origin)
     }
 
     fn append_data(&mut self, batch: &Batch, origin: Origin) -> Result<(), Refusal> {
@@ -87,12 +95,12 @@ impl AppendInfo {
     fn check_sequence(&self, batch: &Batch) -> Result<(), Refusal> {
         let found = batch.base_sequence();
         // A producer nobody knows may start anywhere: its records may have been deleted.
-        let expected = if self.before.epoch == -1 {
+        let expected = if batch.producer_epoch() != self.after.epoch {
+            if self.after.epoch == -1 { found } else { 0 }
+        } else if self.before.epoch == -1 {
             found
-        } else if batch.producer_epoch() != self.after.epoch {
-            0
         } else {
-            increment_sequence(self.after.last_sequence(), 1)
+            increment_sequence(self.last_sequence(), 1)
         };
         if found == expected {
             return Ok(());
@@ -101,6 +109,15 @@ impl AppendInfo {
             Errors::OutOfOrderSequenceNumber,
             format!("the batch begins with sequence {found}, expected {expected}"),
         ))
+    }
+
+    /// The last sequence of the epoch that the append has come to, −1 if there is none.
+    fn last_sequence(&self) -> i32 {
+        if self.after.batches.is_empty() && self.after.epoch == self.before.epoch {
+            self.before.last_sequence()
+        } else {
+            self.after.last_sequence()
+        }
     }
 
     fn append_marker(
@@ -172,7 +189,7 @@ impl Analysis {
         self.updates.push((
             id,
             AppendInfo {
-                after: before.clone(),
+                after: before.without_batches(),
                 before,
                 started: Vec::new(),
             },

@@ -67,6 +67,24 @@ impl ProducerEntry {
         }
     }
 
+    /// The same producer, with no batch remembered.
+    pub(super) fn without_batches(&self) -> Self {
+        Self {
+            batches: VecDeque::new(),
+            ..*self
+        }
+    }
+
+    /// Takes what an append has made of it. Batches of another epoch than the last one are forgotten, those of an epoch that
+    /// was left and come back to are not.
+    pub(super) fn update(&mut self, after: &ProducerEntry) {
+        self.set_epoch(after.epoch);
+        after.batches.iter().for_each(|batch| self.remember(*batch));
+        self.coordinator_epoch = after.coordinator_epoch;
+        self.last_timestamp = after.last_timestamp;
+        self.txn_first_offset = after.txn_first_offset;
+    }
+
     /// The sequence of the last record, −1 if no batch is remembered.
     pub fn last_sequence(&self) -> i32 {
         self.batches.back().map_or(-1, |batch| batch.last_sequence)

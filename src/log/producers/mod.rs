@@ -300,7 +300,9 @@ impl ProducerState {
     /// Applies the producers' part of an accepted append; its completed transactions are applied one by one after it.
     pub(crate) fn apply(&mut self, analysis: &Analysis) {
         for (id, info) in &analysis.updates {
-            self.put(*id, info.after.clone());
+            let mut entry = self.entry(*id).cloned().unwrap_or_else(ProducerEntry::unknown);
+            entry.update(&info.after);
+            self.put(*id, entry);
             for first in &info.started {
                 self.ongoing.insert(*first, *id);
             }
