@@ -162,7 +162,6 @@ struct Info {
     first_offset: i64,
     last_offset: i64,
     max_timestamp: i64,
-    monotonic: bool,
 }
 
 impl State {
@@ -191,7 +190,6 @@ impl State {
                     first_offset: self.log_end_offset,
                     last_offset: placed.last_offset(),
                     max_timestamp: placed.max_timestamp(),
-                    monotonic: true,
                 };
                 log_append_time = (config.message_timestamp_type == TimestampType::LogAppendTime).then_some(now_ms);
                 batches = vec![placed];
@@ -252,12 +250,6 @@ impl State {
     }
 
     fn check_follower_offsets(&self, info: &Info) -> Result<(), Refusal> {
-        if !info.monotonic {
-            return Err(Refusal::new(
-                Errors::UnknownServerError,
-                "the offsets of the batches do not rise",
-            ));
-        }
         if info.first_offset < self.log_end_offset {
             return Err(Refusal::new(
                 Errors::UnknownServerError,
@@ -383,7 +375,6 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
         first_offset: -1,
         last_offset: -1,
         max_timestamp: NO_TIMESTAMP,
-        monotonic: true,
     };
     info.first_offset = batches.first().map_or(-1, Batch::base_offset);
     for batch in batches.iter() {
@@ -393,7 +384,7 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
         {
             return Err(wrong_base_offset(batch.base_offset()));
         }
-        info.monotonic &= info.last_offset < batch.last_offset();
+        let rises = info.last_offset < batch.last_offset();
         info.last_offset = batch.last_offset();
         let size = batch.size_in_bytes();
         if matches!(source, Source::Leader { .. }) && i64::from(size) > i64::from(config.max_message_bytes) {
@@ -403,6 +394,12 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
             return Err(Refusal::new(
                 Errors::CorruptMessage,
                 "the batch's checksum is not that of its bytes",
+            ));
+        }
+        if matches!(source, Source::Follower { .. }) && !rises {
+            return Err(Refusal::new(
+                Errors::UnknownServerError,
+                "the offsets of the batches do not rise",
             ));
         }
         info.max_timestamp = info.max_timestamp.max(batch.max_timestamp());

@@ -192,7 +192,7 @@ impl<'a> Loader<'a> {
             self.files
                 .insert(index, segment.offset_index().to_file(self.args.now_ms));
         }
-        Some((base, segment.read_next_offset()))
+        Some((base, proven_end(&segment)))
     }
 
     fn open_segment(&self, base: i64, suffix: &str) -> Segment {
@@ -391,7 +391,7 @@ impl<'a> Loader<'a> {
     fn finish(mut self) -> (Log, RecoveryReport) {
         let (args, config) = (self.args, self.args.config);
         let checkpointed_start = args.log_start_offset;
-        let end = self.segments.last().map(Segment::read_next_offset);
+        let end = self.segments.last().map(proven_end);
         let end = end.filter(|end| *end >= checkpointed_start);
         if end.is_none() && !self.segments.is_empty() {
             let all = std::mem::take(&mut self.segments);
@@ -404,7 +404,7 @@ impl<'a> Loader<'a> {
             .segments
             .pop()
             .unwrap_or_else(|| Segment::create(checkpointed_start, config, 0, args.now_ms));
-        let next_offset = end.unwrap_or_else(|| active.read_next_offset());
+        let next_offset = end.unwrap_or_else(|| proven_end(&active));
         active.grow_indexes();
         self.segments.iter_mut().for_each(Segment::settle_max_timestamp);
         active.settle_max_timestamp();
@@ -448,6 +448,15 @@ impl<'a> Loader<'a> {
         log.set_high_watermark(args.high_watermark);
         (log, self.report)
     }
+}
+
+/// One past the last offset of a segment. Where an index leads to bytes that are no batch Kafka would not load the log at all;
+/// here the batches before them count.
+fn proven_end(segment: &Segment) -> i64 {
+    let last = || segment.log().batches().last();
+    segment
+        .read_next_offset()
+        .unwrap_or_else(|_| last().map_or(segment.base_offset(), |placed| placed.batch.next_offset()))
 }
 
 /// The offset at the front of a file's name, whatever its suffixes.

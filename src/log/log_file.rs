@@ -153,15 +153,32 @@ impl LogFile {
         match self.batches.get(index) {
             Some(placed) if placed.position == position => Box::new(self.batches.iter_from(index).map(Cow::Borrowed)),
             None if position >= self.size => Box::new(std::iter::empty()),
-            _ => Box::new(self.misaligned(position).into_iter().map(Cow::Owned)),
+            _ => Box::new(self.misaligned(position).0.into_iter().map(Cow::Owned)),
         }
     }
 
-    fn misaligned(&self, position: u32) -> Vec<Placed> {
+    /// Whether a scan from a position comes to bytes that cannot be the front of a batch, where Kafka throws
+    /// (`FileLogInputStream.nextBatch`), and does not simply end.
+    pub fn scan_fails(&self, position: u32) -> bool {
+        let index = self.batches.partition_point(|placed| placed.position < position);
+        let fault = match self.batches.get(index) {
+            Some(placed) if placed.position == position => self.tail_fault(),
+            None if position >= self.size => None,
+            _ => self.misaligned(position).1,
+        };
+        matches!(fault, Some(Malformed::BadLength(_)))
+    }
+
+    /// What is found from a position that is no batch's, and why there is no more.
+    fn misaligned(&self, position: u32) -> (Vec<Placed>, Option<Malformed>) {
         let bytes = self.to_file().to_bytes();
         let mut found = Vec::new();
         let mut at = position as usize;
-        while let Some(Ok(batch)) = bytes.get(at..self.size as usize).map(Batch::parse) {
+        while let Some(parsed) = bytes.get(at..self.size as usize).map(Batch::parse) {
+            let batch = match parsed {
+                Ok(batch) => batch,
+                Err(fault) => return (found, Some(fault)),
+            };
             let next = at + batch.size_in_bytes() as usize;
             found.push(Placed {
                 position: at as u32,
@@ -169,7 +186,7 @@ impl LogFile {
             });
             at = next;
         }
-        found
+        (found, None)
     }
 
     /// Why no batch follows the last one; `None` at a sound end.

@@ -236,7 +236,7 @@ impl State {
             return Ok((empty(self.metadata_of(from)?), Place::AtBound));
         }
         loop {
-            if let Some(fetched) = read_segment(segment, from, max_bytes, first, bound) {
+            if let Some(fetched) = read_segment(segment, from, max_bytes, first, bound)? {
                 return Ok((fetched, Place::InSegment));
             }
             match self.higher_segment(segment.base_offset()) {
@@ -296,18 +296,19 @@ impl State {
         }
         let Some(segment) = best else { return Ok(None) };
         let (timestamp, offset) = segment.max_timestamp_and_offset();
-        let mut batches = segment.scan_indexed(offset)?;
-        let found = batches
-            .find(|placed| placed.batch.max_timestamp() == timestamp)
-            .and_then(|placed| {
-                let record = placed.batch.records().find(|record| record.timestamp == timestamp)?;
-                Some(TimestampAndOffset {
-                    timestamp,
-                    offset: record.offset,
-                    leader_epoch: known_epoch(placed.batch.leader_epoch()),
-                })
-            });
-        Ok(found)
+        for placed in segment.scan_indexed(offset)? {
+            let batch = &placed?.batch;
+            if batch.max_timestamp() != timestamp {
+                continue;
+            }
+            let record = batch.records().find(|record| record.timestamp == timestamp);
+            return Ok(record.map(|record| TimestampAndOffset {
+                timestamp,
+                offset: record.offset,
+                leader_epoch: known_epoch(batch.leader_epoch()),
+            }));
+        }
+        Ok(None)
     }
 }
 
@@ -335,8 +336,10 @@ fn read_segment(
     max_bytes: u32,
     first: FirstBatch,
     bound: OffsetMetadata,
-) -> Option<Fetched> {
-    let found = segment.translate_offset(from)?;
+) -> Result<Option<Fetched>, Refusal> {
+    let Some(found) = segment.translate_offset(from)? else {
+        return Ok(None);
+    };
     let start = OffsetMetadata {
         offset: found.base_offset,
         segment: segment.base_offset(),
@@ -349,21 +352,21 @@ fn read_segment(
     let max_position = match segment.base_offset().cmp(&bound.segment) {
         std::cmp::Ordering::Less => segment.size(),
         std::cmp::Ordering::Equal => bound.position,
-        std::cmp::Ordering::Greater => return Some(empty(start)),
+        std::cmp::Ordering::Greater => return Ok(Some(empty(start))),
     };
     if limit == 0 {
-        return Some(empty(start));
+        return Ok(Some(empty(start)));
     }
     let size_in_bytes = max_position.saturating_sub(found.position).min(limit);
     let batches = segment
         .slice(found.position, size_in_bytes)
         .map(|placed| placed.batch.clone())
         .collect();
-    Some(Fetched {
+    Ok(Some(Fetched {
         start,
         batches,
         size_in_bytes,
         first_batch_incomplete: limit < found.size,
         aborted: None,
-    })
+    }))
 }

@@ -185,11 +185,12 @@ impl ProducerFiles {
             if snapshot_at.contains(&segment.base_offset()) {
                 self.take_snapshot();
             }
-            let Some(found) = segment.translate_offset(start) else {
+            // Where a damaged index leads nowhere Kafka would not load such a log at all.
+            let Ok(Some(found)) = segment.translate_offset(start) else {
                 continue;
             };
             let limit = match segment.translate_offset(end) {
-                Some(bound) if holds_end == Some(segment.base_offset()) => bound.position,
+                Ok(Some(bound)) if holds_end == Some(segment.base_offset()) => bound.position,
                 _ => segment.size(),
             };
             let length = limit.saturating_sub(found.position);

@@ -10,7 +10,7 @@ use super::config::LogConfig;
 use super::errors::{Errors, Refusal};
 use super::fingerprint::{Encoder, Fingerprint};
 use super::index::{OffsetIndex, TimeIndex, WhenFull};
-use super::log_file::{Batches, LogFile, Placed};
+use super::log_file::{LogFile, Placed};
 use super::record::NO_TIMESTAMP;
 use super::txn_index::TxnIndex;
 
@@ -23,6 +23,16 @@ pub struct OffsetPosition {
     pub position: u32,
     /// Its bytes.
     pub size: u32,
+}
+
+impl OffsetPosition {
+    fn of(placed: &Placed) -> Self {
+        Self {
+            base_offset: placed.batch.base_offset(),
+            position: placed.position,
+            size: placed.batch.size_in_bytes(),
+        }
+    }
 }
 
 /// A record that a look-up by time found.
@@ -312,58 +322,78 @@ impl Segment {
     /// The first batch that ends at or above an offset, found as Kafka does: index floor, then a scan that goes by base offsets
     /// and asks only the batch before for its end (`FileRecords.searchForOffsetFromPosition`). Where offsets do not rise, that
     /// decides which one it is.
-    pub fn translate_offset(&self, offset: i64) -> Option<OffsetPosition> {
+    ///
+    /// Refused with `CORRUPT_MESSAGE` where the search comes to bytes that are no batch, as it does when a damaged index leads
+    /// it into the middle of one.
+    pub fn translate_offset(&self, offset: i64) -> Result<Option<OffsetPosition>, Refusal> {
         let start = self.offset_index.lookup(offset).max(0) as u32;
         let mut before: Option<Cow<'_, Placed>> = None;
-        let behind = self.log.scan(start).find(|placed| {
-            let reached = placed.batch.base_offset() >= offset;
-            if !reached {
-                before = Some(placed.clone());
+        let mut behind = None;
+        for placed in self.scan(start) {
+            let placed = placed?;
+            if placed.batch.base_offset() == offset {
+                return Ok(Some(OffsetPosition::of(&placed)));
             }
-            reached
-        });
-        let found = match behind {
-            Some(placed) if placed.batch.base_offset() == offset => placed,
-            behind => before
-                .filter(|placed| placed.batch.last_offset() >= offset)
-                .or(behind)?,
-        };
-        Some(OffsetPosition {
-            base_offset: found.batch.base_offset(),
-            position: found.position,
-            size: found.batch.size_in_bytes(),
-        })
+            if placed.batch.base_offset() > offset {
+                behind = Some(placed);
+                break;
+            }
+            before = Some(placed);
+        }
+        let found = before.filter(|placed| placed.batch.last_offset() >= offset).or(behind);
+        Ok(found.map(|placed| OffsetPosition::of(&placed)))
     }
 
-    /// One past the last offset that its files prove, the base offset if they prove none (`readNextOffset`).
-    pub fn read_next_offset(&self) -> i64 {
-        match self.translate_offset(self.offset_index.last_offset()) {
-            None => self.base_offset,
-            Some(found) => {
-                let last = self.log.scan(found.position).last();
-                last.map_or(self.base_offset, |placed| placed.batch.next_offset())
-            }
+    /// The batches from a position on. Bytes that are no batch end them with an error.
+    fn scan(&self, position: u32) -> impl Iterator<Item = Result<Cow<'_, Placed>, Refusal>> {
+        let fault = move || {
+            self.log.scan_fails(position).then(|| {
+                let message = format!(
+                    "segment {} holds bytes that are no batch, read from position {position}",
+                    self.base_offset
+                );
+                Err(Refusal::new(Errors::CorruptMessage, message))
+            })
+        };
+        let batches = self.log.scan(position).map(Ok);
+        batches.chain(std::iter::once_with(fault).flatten())
+    }
+
+    /// One past the last offset that its files prove, the base offset if they prove none (`readNextOffset`). Refused as
+    /// [`translate_offset`](Self::translate_offset) is.
+    pub fn read_next_offset(&self) -> Result<i64, Refusal> {
+        let Some(found) = self.translate_offset(self.offset_index.last_offset())? else {
+            return Ok(self.base_offset);
+        };
+        let mut next = self.base_offset;
+        for placed in self.scan(found.position) {
+            next = placed?.batch.next_offset();
         }
+        Ok(next)
     }
 
     /// The batches from where the offset index says that an offset is to be looked for. Refused where it names a position
     /// below 0, as an index of odd bytes can: Kafka cannot read there.
-    pub(crate) fn scan_indexed(&self, offset: i64) -> Result<Batches<'_>, Refusal> {
+    pub(crate) fn scan_indexed(
+        &self,
+        offset: i64,
+    ) -> Result<impl Iterator<Item = Result<Cow<'_, Placed>, Refusal>>, Refusal> {
         let position = self.offset_index.lookup(offset);
-        match u32::try_from(position) {
-            Ok(position) => Ok(self.log.scan(position)),
+        let from = match u32::try_from(position) {
+            Ok(position) => Some(position),
             // Where not even the front of a batch would fit Kafka does not try.
-            Err(_) if i64::from(position) >= i64::from(self.size()) - HEADER_SIZE_UP_TO_MAGIC as i64 => {
-                Ok(Box::new(std::iter::empty()))
+            Err(_) if i64::from(position) >= i64::from(self.size()) - HEADER_SIZE_UP_TO_MAGIC as i64 => None,
+            Err(_) => {
+                return Err(Refusal::new(
+                    Errors::UnknownServerError,
+                    format!(
+                        "the offset index of segment {} names position {position}",
+                        self.base_offset
+                    ),
+                ));
             }
-            Err(_) => Err(Refusal::new(
-                Errors::UnknownServerError,
-                format!(
-                    "the offset index of segment {} names position {position}",
-                    self.base_offset
-                ),
-            )),
-        }
+        };
+        Ok(from.into_iter().flat_map(|position| self.scan(position)))
     }
 
     /// The first record at or after a timestamp and an offset. Refused where the offset index names no position.
@@ -373,28 +403,29 @@ impl Segment {
         starting_offset: i64,
     ) -> Result<Option<TimestampAndOffset>, Refusal> {
         let (_, indexed) = self.time_index.lookup(timestamp);
-        let found = self
-            .scan_indexed(indexed.max(starting_offset))?
-            .filter(|placed| placed.batch.max_timestamp() >= timestamp)
-            .find_map(|placed| {
-                let found = placed
-                    .batch
-                    .records()
-                    .find(|record| record.timestamp >= timestamp && record.offset >= starting_offset)?;
-                Some(TimestampAndOffset {
+        for placed in self.scan_indexed(indexed.max(starting_offset))? {
+            let batch = &placed?.batch;
+            if batch.max_timestamp() < timestamp {
+                continue;
+            }
+            let mut records = batch.records();
+            let found = records.find(|record| record.timestamp >= timestamp && record.offset >= starting_offset);
+            if let Some(found) = found {
+                return Ok(Some(TimestampAndOffset {
                     timestamp: found.timestamp,
                     offset: found.offset,
-                    leader_epoch: known_epoch(placed.batch.leader_epoch()),
-                })
-            });
-        Ok(found)
+                    leader_epoch: known_epoch(batch.leader_epoch()),
+                }));
+            }
+        }
+        Ok(None)
     }
 
     /// Cuts the segment so that nothing at or above an offset is left; a batch that straddles it goes whole. Says how
-    /// many bytes went. Refused where the offset index names no position to look for the largest timestamp from: the bytes
-    /// are gone all the same.
+    /// many bytes went. Refused where the offset is not found for bytes that are no batch, and where the offset index names no
+    /// position to look for the largest timestamp from: then the bytes are gone all the same.
     pub(crate) fn truncate_to(&mut self, offset: i64, now_ms: i64) -> Result<u32, Refusal> {
-        let cut_at = self.translate_offset(offset).map(|found| found.position);
+        let cut_at = self.translate_offset(offset)?.map(|found| found.position);
         self.offset_index.truncate_to(offset);
         self.time_index.truncate_to(offset);
         self.txn_index.truncate_to(offset);
@@ -422,6 +453,7 @@ impl Segment {
         let (timestamp, offset) = self.time_index.last_pair();
         let mut largest = (timestamp, offset);
         for placed in self.scan_indexed(offset)? {
+            let placed = placed?;
             if placed.batch.max_timestamp() > largest.0 {
                 largest = (placed.batch.max_timestamp(), placed.batch.last_offset());
             }

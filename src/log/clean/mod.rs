@@ -366,9 +366,10 @@ impl State {
         removed: &mut Vec<RemovedRecord>,
     ) -> Result<(), Unfinished> {
         for (position, segment) in group.iter().enumerate() {
-            let upper = group
-                .get(position + 1)
-                .map_or_else(|| segment.read_next_offset(), |next| next.base_offset());
+            let upper = match group.get(position + 1) {
+                Some(next) => next.base_offset(),
+                None => segment.read_next_offset()?,
+            };
             pass.transactions
                 .add(self.collect_aborted(segment.base_offset(), upper));
             let (batches, largest_offset) = self.clean_segment(segment, pass, fresh, removed)?;

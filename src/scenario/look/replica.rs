@@ -149,7 +149,7 @@ pub(super) fn lookup(replica: ReplicaView<'_>, offset: i64) -> Option<Value> {
     let segment = segments.find(|segment| segment.base_offset() <= offset)?;
     let index = index_of(replica, segment.base_offset(), "index", segment.offset_index())?;
     let from = i64::from(index.lookup(offset));
-    let found = segment.translate_offset(offset)?;
+    let found = segment.translate_offset(offset).ok()??;
     Some(Value::Lookup(from, i64::from(found.position) - from))
 }
 
