@@ -89,7 +89,10 @@ fn move_between_tabs(event: KeyboardEvent) {
 pub fn content(drawer: Drawer, page: &Page, session: &Session, stage: &Rc<Stage>, act: &Callback<Act>) -> Html {
     match drawer {
         Drawer::Ledger => html! {},
-        Drawer::Events => html! { <Events events={Rc::new(latest(session))} step={session.step_number()}/> },
+        Drawer::Events => {
+            let step = session.step_number();
+            html! { <Events events={Rc::new(latest(session))} {step} from={step.saturating_sub(EVENT_STEPS)}/> }
+        }
         Drawer::Table => html! { <ClusterTable stage={stage.clone()}/> },
         Drawer::Controller => controller::drawer(&known::known(&session.look()), page.heartbeats, act),
         Drawer::Clients => clients::drawer(&reading::clients(&session.look()), act),
@@ -233,6 +236,8 @@ fn latest(session: &Session) -> Vec<EventLine> {
 struct EventsProps {
     events: Rc<Vec<EventLine>>,
     step: usize,
+    /// The first step that is told of.
+    from: usize,
 }
 
 /// What happened, the latest first; each line opens the rule that decided it.
@@ -244,6 +249,7 @@ fn Events(props: &EventsProps) -> Html {
     html! {
         <ol class="events" data-testid="events">
             { for props.events.iter().enumerate().map(|(at, line)| html! { <EventRow key={format!("{}/{at}", line.step)} line={line.clone()} now={line.step == props.step}/> }) }
+            if props.from > 0 { <li class="earlier">{ format!("What came before is told where one goes back: step {} and earlier.", props.from) }</li> }
         </ol>
     }
 }

@@ -27,17 +27,19 @@ pub fn FaultMenu(props: &FaultMenuProps) -> Html {
         <Pop anchor={format!("faults-{broker}")} label={format!("What can happen to broker {broker}")} name="fault-menu" act={props.act.clone()}>
                 <h2>{ format!("Broker {broker}: what would survive?") }</h2>
                 { for props.options.iter().map(|option| {
-                    let fault = match (option.fault, option.reach, *kept) {
-                        (Fault::PowerOff, Some((flushed, _)), Some(offset)) if offset > flushed => Fault::PowerOffKeeping(offset),
-                        (fault, ..) => fault,
+                    let chosen = option.power_loss.as_ref().zip(*kept);
+                    let chosen = chosen.filter(|(loss, offset)| *offset > loss.flushed);
+                    let (fault, (survives, dies)) = match chosen {
+                        Some((loss, offset)) => (Fault::PowerOffKeeping(offset), loss.told(offset)),
+                        None => (option.fault, (option.survives.to_string(), option.dies.to_string())),
                     };
                     html! {
                         <div key={option.title}>
                             <button class="item" onclick={props.act.reform(move |_| Act::Fault(broker, fault))}>
                                 { icon(glyph(fault)) }<b>{ option.title }</b>
-                                <small>{ option.survives.to_string() }{ " " }<span class="dies">{ option.dies.to_string() }</span></small>
+                                <small>{ survives }{ " " }<span class="dies">{ dies }</span></small>
                             </button>
-                            if let Some(reach) = option.reach { { handle(reach, &kept) } }
+                            if let Some(loss) = &option.power_loss { { handle((loss.flushed, loss.end), &kept) } }
                         </div>
                     }
                 }) }

@@ -108,7 +108,7 @@ struct ChangesProps {
 #[component]
 fn Changes(props: &ChangesProps) -> Html {
     if props.changes.is_empty() {
-        return html! { <p class="empty">{ "Nothing yet: take a step." }</p> };
+        return html! { <p class="empty">{ "Nothing to tell of." }</p> };
     }
     html! {
         <ul class="changes">

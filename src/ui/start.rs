@@ -2,7 +2,7 @@
 
 use yew::prelude::*;
 
-use crate::cluster::{BrokerId, Tag};
+use crate::cluster::{BrokerId, Node, Tag};
 use crate::config::Acks;
 use crate::log::Errors;
 use crate::ui::act::{Act, Subject};
@@ -63,13 +63,15 @@ fn meanwhile(tale: &Tale, session: &Session) -> Html {
     };
     let decided = look.world.image().leader(session.partition());
     let say = match (session.leader(), decided) {
-        (Some(leader), _) if tale.waits() && tale.has_election() => format!(
-            "Broker {leader} leads now. The shop still waits for broker {who}: a host without power closes no connection."
-        ),
-        (Some(leader), _) => format!("Broker {leader} leads now, with what it had copied. The shop goes on selling."),
-        (None, Some(_)) => {
-            "Nobody has noticed yet. The controller misses it when its session ends, nine seconds later.".into()
+        (Some(leader), _) if tale.waits() && tale.has_election() => {
+            format!("Broker {leader} leads now. {}", shop_waits(&look, tale))
         }
+        (Some(leader), _) => format!("Broker {leader} leads now, with what it had copied. The shop goes on selling."),
+        (None, Some(_)) if look.world.controller().is_up() => {
+            "The controller has not noticed yet. It misses it when its session ends, nine seconds after it was last heard of."
+                .into()
+        }
+        (None, Some(_)) => "The controller is gone as well: nobody can decide who leads.".into(),
         (None, None) => {
             "Nobody is left who may lead: the partition is offline until one of those in sync comes back.".into()
         }
@@ -90,6 +92,30 @@ fn meanwhile(tale: &Tale, session: &Session) -> Html {
             if only_there > 0 { <p class="under warn">{ format!("{} acknowledged {} on broker {who} alone.", only_there, if only_there == 1 { "payment is" } else { "payments are" }) }</p> }
             <p class="under">{ files }</p>
         </>
+    }
+}
+
+/// Why the shop has no answer yet although another broker leads.
+fn shop_waits(look: &Look<'_>, tale: &Tale) -> String {
+    let who = tale.who;
+    let client = look.world.clients().find(|(_, client)| client.is_producer());
+    let cut = client.is_some_and(|(id, _)| {
+        let (shop, broker) = (Node::Client(id), Node::Broker(who));
+        !look.world.network().connects(shop, broker)
+    });
+    let paused = look.world.broker(who).is_some_and(|broker| broker.is_paused());
+    match tale.how {
+        Some(Ending::PoweredOff) => {
+            format!("The shop still waits for broker {who}: a host without power closes no connection.")
+        }
+        Some(Ending::Killed | Ending::Stopped) => {
+            "The shop asks the brokers that are left, until one of them knows.".to_string()
+        }
+        None if paused => format!("The shop still waits for broker {who}: a frozen process closes no connection."),
+        None if cut => {
+            format!("The shop still waits for broker {who}: a path that is cut loses messages without a word.")
+        }
+        None => "The shop has not heard of it yet.".to_string(),
     }
 }
 

@@ -178,7 +178,8 @@ fn a_power_loss_may_keep_what_was_not_flushed_and_files_can_be_damaged() {
     let one = BrokerId(1);
     let offered = |page: &Page| faults::options(&run(page).look(), one);
     let end = run(&page).look().log(one).expect("a log").log_end_offset();
-    assert_eq!(offered(&page)[1].reach, Some((0, end)));
+    let loss = offered(&page)[1].power_loss.clone().expect("nothing is flushed yet");
+    assert_eq!((loss.flushed, loss.end), (0, end));
     page.perform(Act::Fault(1, Fault::PowerOffKeeping(2)));
     let left = |page: &Page| run(page).look().log(one).map_or(0, |log| log.log_end_offset());
     assert_eq!(left(&page), 2);
@@ -242,8 +243,34 @@ fn a_fault_says_what_survives_before_it_is_done() {
     assert_eq!(
         survives(&page, Fault::PowerOff),
         format!(
-            "Nothing is on disk. 0–{} in page cache die. {stake} acknowledged records are only here, and lost if another leads.",
+            "Nothing is on disk. 0–{} in page cache die. {stake} of them were acknowledged, and are nowhere else.",
             end - 1
+        )
+    );
+    // What had reached the disk by itself survives, and is at stake like what survives a kill.
+    let options = faults::options(&run(&page).look(), BrokerId(1));
+    let loss = options[1].power_loss.clone().expect("nothing is flushed yet");
+    assert_eq!(
+        loss.told(end - 2),
+        (
+            format!("Log 0–{} on disk survives.", end - 3),
+            format!(
+                "{}–{} in page cache die. 1 of them was acknowledged, and is nowhere else. {} acknowledged records are only \
+                 here, and lost if another leads.",
+                end - 2,
+                end - 1,
+                stake - 1
+            )
+        )
+    );
+    assert_eq!(
+        loss.told(end),
+        (
+            format!("Log 0–{} on disk survives.", end - 1),
+            survives(&page, Fault::Kill)
+                .split_once("host's. ")
+                .map(|(_, rest)| rest.to_string())
+                .unwrap_or_default()
         )
     );
     page.perform(Act::Fault(1, Fault::PowerOff));
@@ -1447,6 +1474,54 @@ fn damage_is_told_with_its_file_and_recovery_with_all_that_it_drops() {
         told("flip t-0@1/0 at=100\nstart 1"),
         "Broker 1 scans its log and cuts it at offset 1: 8 records, 560 bytes go, all of segments 4 to 8 among them."
     );
+}
+
+#[test]
+fn a_cut_says_between_whom_and_which_way() {
+    let told = |line: &str| {
+        let text = format!("brokers 3\ntopic t replicas=3\nproducer p\n{line}\n");
+        let session = Session::resumed(&text, 9_999).expect("it plays");
+        caption(&session.look()).unwrap_or_default()
+    };
+    for (line, expected) in [
+        ("cut 1 2", "The path between broker 1 and broker 2 is cut."),
+        ("cut 1 2,3", "Broker 1 is cut off from broker 2 and broker 3."),
+        ("cut 1 *", "Broker 1 is cut off from everybody."),
+        ("cut 1 from 2", "Messages from broker 1 to broker 2 are lost."),
+        ("cut 1 *\nheal 1 *", "Broker 1 reaches everybody again."),
+        (
+            "cut 1 2\nheal 1 2",
+            "The path between broker 1 and broker 2 is whole again.",
+        ),
+    ] {
+        let told = told(line);
+        assert!(told.starts_with(expected), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_broker_that_starts_is_not_offered_to_be_stopped() {
+    let text = "brokers 3\ntopic t replicas=3\nrun for 1s\nkill 3\nstart 3\n";
+    let session = Session::resumed(text, 9_999).expect("it plays");
+    let offered = faults::options(&session.look(), BrokerId(3));
+    let offered: Vec<Fault> = offered.iter().map(|option| option.fault).collect();
+    assert!(
+        offered.contains(&Fault::Kill) && !offered.contains(&Fault::Stop),
+        "{offered:?}"
+    );
+}
+
+#[test]
+fn what_was_lost_stays_in_the_ledger_and_counts_on_its_broker() {
+    let text = "brokers 3\ntopic payments replicas=3\nproducer shop acks=1 linger.ms=0\ncut 1 2,3\nsend shop payments count=2\n\
+        run until acked\nkill 1\nrun until leader payments-0 = 2\nsend shop payments count=40 every=10ms\nrun for 3s\n";
+    let session = Session::resumed(text, 9_999).expect("it plays");
+    let look = session.look();
+    let table = ledger::table(&look, 24);
+    let lost: Vec<u32> = table.columns[..2].iter().map(|column| column.number).collect();
+    assert_eq!((lost, table.columns.len(), table.earlier), (vec![1, 2], 24, 18));
+    let note = &rows::rows(&look, Window::place(30, 8, 42, Some(30)))[0].note;
+    assert_eq!(&**note, "2 acknowledged records only here");
 }
 
 #[test]

@@ -115,11 +115,15 @@ fn Line(props: &LineProps) -> Html {
         })
     };
     let onsubmit = {
-        let (line, act) = (line.clone(), props.act.clone());
+        let (line, act, field) = (line.clone(), props.act.clone(), field.clone());
         Callback::from(move |event: SubmitEvent| {
             event.prevent_default();
             if !line.trim().is_empty() {
                 act.emit(Act::Do(line.trim().to_string()));
+                // It stays, to be done once more, and gives way to what is typed.
+                if let Some(field) = field.cast::<HtmlInputElement>() {
+                    field.select();
+                }
             }
         })
     };

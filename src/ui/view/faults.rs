@@ -1,11 +1,14 @@
 //! What can be done to a broker, and what would survive it: said before it is done.
 
+use std::rc::Rc;
+
 use crate::cluster::{BrokerId, Node};
 use crate::log::{Files, Held as HeldBatch, Layer, Log, RECORD_BATCH_OVERHEAD};
 use crate::ui::view::inspect::ranges;
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{brokers_said, offsets};
 use crate::ui::view::panels::{Fault, FaultOption};
+use crate::ui::view::power_loss::{PowerLoss, staked};
 use crate::ui::view::rows::{health, role};
 use crate::ui::view::stage::{Health, Role};
 
@@ -31,6 +34,7 @@ pub fn options(look: &Look<'_>, id: BrokerId) -> Vec<FaultOption> {
         ],
         Health::Dark => &[Fault::Start, Fault::Wipe, Fault::Tear, Fault::Flip, Fault::RemoveIndex],
         Health::Paused => &[Fault::Resume, Fault::Kill, Fault::PowerOff],
+        Health::Starting | Health::Stopping => &[Fault::Kill, Fault::PowerOff, Fault::Pause],
         _ => &[Fault::Kill, Fault::PowerOff, Fault::Stop, Fault::Pause],
     };
     let pace = match look.world.settings().factor(Node::Broker(id)) {
@@ -97,13 +101,6 @@ fn index(files: &Files) -> Option<String> {
     names.find(|name| name.ends_with(".index")).map(str::to_owned)
 }
 
-/// From which offset to which a power loss may have kept records, if there is a choice.
-fn reach(look: &Look<'_>, id: BrokerId) -> Option<(i64, i64)> {
-    let replica = look.world.broker(id)?.replica(look.partition)?;
-    let (flushed, end) = (replica.flushed(), replica.log_end());
-    (flushed < end).then_some((flushed, end))
-}
-
 /// What of a broker's log survives when its process is killed.
 pub fn after_kill(look: &Look<'_>, id: BrokerId) -> String {
     Held::of(look.log(id)).after_kill()
@@ -111,13 +108,7 @@ pub fn after_kill(look: &Look<'_>, id: BrokerId) -> String {
 
 /// What is lost should another lead: acknowledged records that stand on this broker alone.
 pub fn at_stake(look: &Look<'_>, id: BrokerId) -> Option<String> {
-    match look.only_on(id) {
-        0 => None,
-        1 => Some("1 acknowledged record is only here, and lost if another leads.".to_string()),
-        stake => Some(format!(
-            "{stake} acknowledged records are only here, and lost if another leads."
-        )),
-    }
+    staked(look.only_on(id))
 }
 
 /// What survives where all does, unless another broker leads meanwhile.
@@ -134,11 +125,13 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
     let stake = at_stake(look, id).unwrap_or_default();
     let (title, survives, dies) = match fault {
         Fault::Kill => ("Kill the process", held.after_kill(), stake),
-        Fault::PowerOff | Fault::PowerOffKeeping(_) => (
-            "Power off the host",
-            held.on_disk(),
-            [held.cache_dies(), stake].join(" ").trim().to_string(),
-        ),
+        Fault::PowerOff | Fault::PowerOffKeeping(_) => {
+            let (survives, dies) = PowerLoss::of(look, id).told(match fault {
+                Fault::PowerOffKeeping(kept) => kept,
+                _ => 0,
+            });
+            ("Power off the host", survives, dies)
+        }
         Fault::Stop => (
             "Stop it cleanly",
             all_unless_another_leads(
@@ -214,7 +207,9 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
         title,
         survives: survives.into(),
         dies: dies.into(),
-        reach: (fault == Fault::PowerOff).then(|| reach(look, id)).flatten(),
+        power_loss: (fault == Fault::PowerOff)
+            .then(|| Rc::new(PowerLoss::of(look, id)))
+            .filter(|loss| loss.flushed < loss.end),
     }
 }
 
@@ -333,21 +328,6 @@ impl Held {
             (None, Some(cache)) => format!("Log {cache} in page cache survives: the cache is the host's."),
             (None, None) => "Its log is empty.".to_string(),
         }
-    }
-
-    fn on_disk(&self) -> String {
-        match &self.disk {
-            Some(disk) => format!("Log {disk} on disk survives."),
-            None if self.cache.is_none() => "Its log is empty.".to_string(),
-            None => "Nothing is on disk.".to_string(),
-        }
-    }
-
-    fn cache_dies(&self) -> String {
-        self.cache.as_ref().map_or_else(String::new, |cache| {
-            let several = !cache.chars().all(|letter| letter.is_ascii_digit());
-            format!("{cache} in page cache {}.", if several { "die" } else { "dies" })
-        })
     }
 
     fn all_dies(&self) -> String {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::cluster::event::Outcome;
 use crate::cluster::settings::Micros;
 use crate::cluster::{BrokerId, ClientId, Tag};
 use crate::ledger::Story;
@@ -34,7 +35,12 @@ pub fn table(look: &Look<'_>, most: usize) -> LedgerTable {
         waiting <= WAITING_SHOWN || story.attempts > 0 || story.told.is_some()
     });
     let later = waiting.saturating_sub(WAITING_SHOWN);
-    let shown = records.split_off(records.len().saturating_sub(most));
+    let mut shown = records.split_off(records.len().saturating_sub(most));
+    // What is gone does not leave the table with time: the first of it stands before the latest.
+    let gone = |(tag, story): &(Tag, &Story)| is_gone(story, look.fate(*tag));
+    let kept: Vec<(Tag, &Story)> = records.into_iter().filter(gone).take(most / 3).collect();
+    let over = (shown.len() + kept.len()).saturating_sub(most);
+    shown.splice(..over, kept);
     let brokers: Vec<BrokerId> = look.world.broker_ids().collect();
     let longest = shown.iter().filter_map(|(_, story)| story.latency()).max().unwrap_or(0);
     LedgerTable {
@@ -45,6 +51,15 @@ pub fn table(look: &Look<'_>, most: usize) -> LedgerTable {
             .iter()
             .map(|(tag, story)| column(look, *tag, story, &brokers, longest))
             .collect(),
+    }
+}
+
+/// Whether a record is gone that its application took for written.
+fn is_gone(story: &Story, fate: Fate) -> bool {
+    match story.told {
+        Some((_, Outcome::Sent)) => matches!(fate, Fate::Truncated | Fate::NeverArrived | Fate::Lost),
+        Some((_, Outcome::Acked(_))) => fate == Fate::Lost,
+        _ => false,
     }
 }
 

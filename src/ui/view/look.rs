@@ -120,6 +120,16 @@ impl<'a> Look<'a> {
         lost
     }
 
+    /// How many of these still stand in a broker's log.
+    pub fn lost_on(&self, id: BrokerId) -> usize {
+        let stands = |tag: &&Tag| {
+            let copies = self.ledger.custody(self.world, **tag);
+            let held = |copy: &Custody| copy.broker == id && matches!(copy.place, Where::Cache | Where::Disk);
+            copies.iter().any(held)
+        };
+        self.lost().iter().filter(stands).count()
+    }
+
     /// Who holds a record and may be elected in the place of a leader that has ended.
     fn heirs(&self, tag: Tag) -> Vec<BrokerId> {
         let partition = self.ledger.story(tag).and_then(|story| story.partition);
@@ -138,7 +148,12 @@ impl<'a> Look<'a> {
 
     /// How many acknowledged records of the partition in view stand at the end of one broker's log, beyond all others'.
     pub fn only_on(&self, id: BrokerId) -> usize {
-        let Some(log) = self.log(id) else { return 0 };
+        self.alone_on(id).len()
+    }
+
+    /// The offsets of these records.
+    pub fn alone_on(&self, id: BrokerId) -> Vec<i64> {
+        let Some(log) = self.log(id) else { return Vec::new() };
         let others = self.world.broker_ids().filter(|other| *other != id);
         let beyond = others
             .filter_map(|other| self.log(other))
@@ -158,7 +173,7 @@ impl<'a> Look<'a> {
         };
         (beyond.max(log.log_start_offset())..log.log_end_offset())
             .filter(acknowledged)
-            .count()
+            .collect()
     }
 
     /// The record at an offset of a log, from its start on.

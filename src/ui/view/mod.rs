@@ -21,6 +21,7 @@ pub mod metrics;
 pub mod names;
 pub mod overview;
 pub mod panels;
+pub mod power_loss;
 pub mod rows;
 pub mod stage;
 pub mod told;

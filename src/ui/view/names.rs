@@ -14,6 +14,11 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
+    /// How many nodes it has: brokers, clients, and the controller.
+    pub fn nodes(&self) -> usize {
+        self.world.broker_ids().count() + self.world.clients().count() + 1
+    }
+
     /// The names of this world.
     pub fn of(world: &'a World) -> Names<'a> {
         let producers = world.clients().filter(|(_, client)| client.is_producer()).count();

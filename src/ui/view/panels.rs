@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::cluster::rules::Rule;
+use crate::ui::view::power_loss::PowerLoss;
 
 /// How something is to be taken; the components give each its hue, glyph and outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,8 +207,8 @@ pub struct FaultOption {
     pub survives: Rc<str>,
     /// What dies; empty when nothing does.
     pub dies: Rc<str>,
-    /// From where to where it can be chosen how much had reached the disk, if it can.
-    pub reach: Option<(i64, i64)>,
+    /// What can be chosen of a power loss: how much had reached the disk.
+    pub power_loss: Option<Rc<PowerLoss>>,
 }
 
 /// What kind of moment a mark on the timeline is.

@@ -33,7 +33,7 @@ fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
     let mut cells = log.map_or_else(Vec::new, |log| cells(look, id, log, window));
     let flushed = replica.map_or(0, |replica| replica.flushed());
     cells.extend(ghosts(look, id, log, flushed, window));
-    let doomed = cells.iter().filter(|cell| cell.standing == Standing::Doomed).count();
+    let doomed = look.lost_on(id);
     let runs = look.world.broker(id).is_some_and(|broker| broker.is_running());
     let doomed = if runs { doomed } else { doomed.max(look.only_on(id)) };
     BrokerRow {
@@ -120,7 +120,12 @@ fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role, doomed: usize
         (Health::Killed, _) => "process gone, files intact".to_string(),
         (Health::Paused, Role::FormerLeader) => format!("frozen, and still believes it leads, epoch {epoch}"),
         (Health::Paused, _) => "frozen, and does not know it".to_string(),
-        (Health::Starting, _) => "recovers its log".to_string(),
+        (Health::Starting, _)
+            if look.happened(|what| matches!(what, What::Recovered { broker, .. } if *broker == id)) =>
+        {
+            "recovers its log".to_string()
+        }
+        (Health::Starting, _) => "waits to be let in by the controller".to_string(),
         (Health::Stopping, _) => "hands over and flushes".to_string(),
         (Health::Fenced, _) => "fenced by the controller".to_string(),
         (Health::Up, Role::NoReplica) => "holds other partitions".to_string(),

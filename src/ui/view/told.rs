@@ -460,6 +460,55 @@ fn storage_line(what: &What, names: Names<'_>) -> Option<String> {
     })
 }
 
+/// Paths that were cut or healed: between whom, and whether in one direction only.
+fn links_line(cut: bool, pairs: &[(Node, Node)], names: Names<'_>) -> String {
+    let word = if cut { "cut" } else { "whole again" };
+    let Some(&(first, second)) = pairs.first() else {
+        return format!("Every path is {word}.");
+    };
+    let common = [first, second]
+        .into_iter()
+        .find(|node| pairs.iter().all(|(from, to)| from == node || to == node));
+    let Some(node) = common else {
+        return format!("{} paths are {word}.", pairs.len());
+    };
+    let ends = |sends: bool| -> Vec<Node> {
+        let found = pairs
+            .iter()
+            .map(|&(from, to)| if sends { (from, to) } else { (to, from) });
+        found.filter(|(end, _)| *end == node).map(|(_, other)| other).collect()
+    };
+    let (mut to, mut from) = (ends(true), ends(false));
+    to.sort();
+    from.sort();
+    let said = |others: &[Node]| match others.len() == names.nodes() - 1 {
+        true => "everybody".to_string(),
+        false => {
+            let all: Vec<String> = others.iter().map(|other| names.node(*other)).collect();
+            match all.as_slice() {
+                [] => String::new(),
+                [one] => one.clone(),
+                [many @ .., last] => format!("{} and {last}", many.join(", ")),
+            }
+        }
+    };
+    let passing = if cut { "are lost" } else { "pass again" };
+    match (to == from, to.is_empty(), &*to) {
+        (true, _, [other]) => format!(
+            "The path between {} and {} is {word}.",
+            names.node(node),
+            names.node(*other)
+        ),
+        (true, _, others) if cut => format!("{} is cut off from {}.", names.subject(node), said(others)),
+        (true, _, others) => format!("{} reaches {} again.", names.subject(node), said(others)),
+        (false, true, _) => format!("Messages from {} to {} {passing}.", said(&from), names.node(node)),
+        (false, false, others) if from.is_empty() => {
+            format!("Messages from {} to {} {passing}.", names.node(node), said(others))
+        }
+        _ => format!("{} paths are {word}.", pairs.len()),
+    }
+}
+
 fn damage_line(damage: &Damage, place: &str) -> String {
     match damage {
         Damage::Torn { segment, left, of } => format!(
@@ -555,25 +604,7 @@ fn world_line(what: &What, names: Names<'_>) -> String {
                 names.node(*to)
             )
         }
-        What::Links { cut, pairs } => {
-            let word = if *cut { "cut" } else { "whole again" };
-            match pairs.as_slice() {
-                [] => format!("Every path is {word}."),
-                [(from, to), ..] if pairs.len() <= 2 => format!(
-                    "The path between {} and {} is {word}.",
-                    names.node(*from),
-                    names.node(*to)
-                ),
-                [(first, _), ..] if pairs.iter().all(|(a, b)| a == first || b == first) => {
-                    format!(
-                        "{} is {} from everybody.",
-                        names.subject(*first),
-                        if *cut { "cut off" } else { "reachable again" }
-                    )
-                }
-                pairs => format!("{} paths are {word}.", pairs.len()),
-            }
-        }
+        What::Links { cut, pairs } => links_line(*cut, pairs, names),
         What::Slowed { node, factor: 1 } => format!("{} is as fast as before.", names.subject(*node)),
         What::Slowed { node, factor } => format!("{} takes {factor} times as long.", names.subject(*node)),
         What::TopicDeleted { topic, .. } => format!("Topic {topic} is deleted."),
