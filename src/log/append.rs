@@ -230,6 +230,7 @@ impl State {
         self.log_end_offset = info.last_offset + 1;
         self.follow_log_end();
         self.producers.state_mut().apply(&analysis);
+        self.producers.state_mut().place(&analysis);
         for completed in &analysis.completed {
             let active: &mut Cached<Segment> = Arc::make_mut(&mut self.active);
             self.producers.complete(active, completed);

@@ -368,9 +368,13 @@ impl State {
 
     /// Recomputes the first unstable offset (`maybeIncrementFirstUnstableOffset`).
     pub(crate) fn refresh_first_unstable(&mut self) {
-        let first = self.producers.state.first_unstable_offset();
-        self.first_unstable_offset =
-            first.map(|offset| self.resolve_offset(offset.max(self.log_start_offset)).unwrap_or(offset));
+        let producers = &self.producers.state;
+        self.first_unstable_offset = producers.first_unstable_offset().map(|offset| {
+            if offset >= self.log_start_offset && producers.is_placed(offset) {
+                return offset;
+            }
+            self.resolve_offset(offset.max(self.log_start_offset)).unwrap_or(offset)
+        });
     }
 }
 

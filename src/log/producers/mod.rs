@@ -10,7 +10,7 @@
 mod append;
 mod entry;
 
-use crate::sorted::{SortedMap, sort_by};
+use crate::sorted::{SortedMap, SortedSet, sort_by};
 use std::sync::Arc;
 
 use super::batch::Batch;
@@ -154,6 +154,8 @@ pub struct ProducerState {
     ongoing: SortedMap<i64, i64>,
     /// First offset of each ended transaction whose marker the high watermark has not passed, with the marker's offset.
     unreplicated: SortedMap<i64, i64>,
+    /// Those first offsets whose place in the log is known from the append itself, and never looked for again.
+    placed: SortedSet<i64>,
     /// One past the last offset that this state covers.
     map_end_offset: i64,
     last_snapshot_offset: i64,
@@ -172,6 +174,7 @@ impl ProducerState {
             entries: Arc::default(),
             ongoing: SortedMap::new(),
             unreplicated: SortedMap::new(),
+            placed: SortedSet::new(),
             map_end_offset: offset,
             last_snapshot_offset: offset,
         }
@@ -228,6 +231,17 @@ impl ProducerState {
         }
     }
 
+    /// Whether the place of a transaction's first offset is known.
+    pub(crate) fn is_placed(&self, first_offset: i64) -> bool {
+        self.placed.contains(&first_offset)
+    }
+
+    /// Notes that the transactions that an append has begun lie where it put them.
+    pub(crate) fn place(&mut self, analysis: &Analysis) {
+        let started = analysis.updates.iter().flat_map(|(_, info)| &info.started);
+        self.placed.extend(started.copied());
+    }
+
     /// The last stable offset as it would be with this transaction gone, which is what the aborted index records.
     pub(crate) fn last_stable_offset_after(&self, completed: &CompletedTxn) -> i64 {
         let others = self
@@ -248,6 +262,13 @@ impl ProducerState {
     /// Lets go of ended transactions whose marker lies below the high watermark.
     pub(crate) fn on_high_watermark(&mut self, high_watermark: i64) {
         self.unreplicated.retain(|_, marker| *marker >= high_watermark);
+        self.forget_places();
+    }
+
+    fn forget_places(&mut self) {
+        let (ongoing, unreplicated) = (&self.ongoing, &self.unreplicated);
+        self.placed
+            .retain(|first| ongoing.contains_key(first) || unreplicated.contains_key(first));
     }
 
     /// Whether [`on_high_watermark`](Self::on_high_watermark) would change anything.
@@ -259,6 +280,7 @@ impl ProducerState {
     pub(crate) fn on_log_start(&mut self, log_start_offset: i64, newest_snapshot: i64) {
         self.last_snapshot_offset = newest_snapshot;
         self.unreplicated.retain(|_, marker| *marker >= log_start_offset);
+        self.forget_places();
         if self.map_end_offset < log_start_offset {
             self.map_end_offset = log_start_offset;
         }
@@ -299,7 +321,8 @@ impl ProducerState {
 
     /// Applies the producers' part of an accepted append; its completed transactions are applied one by one after it.
     pub(crate) fn apply(&mut self, analysis: &Analysis) {
-        for (id, info) in &analysis.updates {
+        // Within a slot of its table Java walks first what came in last, because `computeIfAbsent` puts it in front.
+        for (id, info) in analysis.updates.iter().rev() {
             let mut entry = self.entry(*id).cloned().unwrap_or_else(ProducerEntry::unknown);
             entry.update(&info.after);
             self.put(*id, entry);
@@ -329,6 +352,7 @@ impl ProducerState {
         self.entries_mut().slots.clear();
         self.ongoing.clear();
         self.unreplicated.clear();
+        self.placed.clear();
     }
 
     /// Takes the entries of a snapshot that have not expired; the state then covers what the snapshot does.
@@ -361,6 +385,7 @@ impl Fingerprint for ProducerState {
                 encoder.i64(*second);
             }
         }
+        self.placed.iter().for_each(|first| encoder.i64(*first));
         encoder.i64(self.map_end_offset);
         encoder.i64(self.last_snapshot_offset);
     }
