@@ -72,6 +72,7 @@ pub fn App() -> Html {
             {
                 browser::copy(&session.scenario());
             }
+            let region = keys::region();
             page.borrow_mut().perform(act);
             name_place(&page.borrow().place);
             if let Some(menu) = closes {
@@ -79,6 +80,7 @@ pub fn App() -> Html {
             }
             keep(&page);
             update.force_update();
+            keys::regain(region);
         })
     };
     let act = {
@@ -325,7 +327,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     html! {
         <>
             if !behind {
-                <aside class="left" aria-label={match page.place { Place::Lesson(_) => "Lesson", Place::Playground(_) => "Playground", _ => "Start" }}>
+                <aside class="left" id="pane" tabindex="-1" aria-label={match page.place { Place::Lesson(_) => "Lesson", Place::Playground(_) => "Playground", _ => "Start" }}>
                     { left(page, session, reading, act) }
                     if !room.narrow { { settled.clone() } }
                 </aside>

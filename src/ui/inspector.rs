@@ -74,7 +74,6 @@ fn subject(shown: &Inspector, more: &Html, act: &Callback<Act>) -> Html {
                 <h2>
                     { shown.title.to_string() }
                     <>{ for shown.chips.iter().map(chip) }</>
-                    <span class="grow"></span>
                     <button class="btn small quiet square" aria-label="Clear the inspector" title="Clear" onclick={act.reform(|_| Act::Inspect(None))}>{ icon("cross") }</button>
                 </h2>
                 if let Some(verdict) = &shown.verdict {
@@ -92,11 +91,18 @@ fn subject(shown: &Inspector, more: &Html, act: &Callback<Act>) -> Html {
             }
             <section>
                 <dl class="facts">
-                    { for shown.facts.iter().map(|(name, value)| html! { <><dt>{ *name }</dt><dd>{ value.to_string() }</dd></> }) }
+                    { for shown.facts.iter().map(|(name, value)| html! { <><dt>{ *name }</dt><dd>{ for breakable(value) }</dd></> }) }
                 </dl>
             </section>
         </>
     }
+}
+
+/// Words in which a long name may be broken behind its underscores.
+fn breakable(words: &str) -> impl Iterator<Item = Html> + '_ {
+    words
+        .split_inclusive('_')
+        .map(|part| html! { <>{ part.to_string() }<wbr/></> })
 }
 
 #[derive(Properties, PartialEq)]

@@ -159,6 +159,20 @@ fn across(row: &Element, here: &HtmlElement, next: impl Fn(&Element) -> Option<E
     }
 }
 
+/// The part of the page that has the focus.
+pub fn region() -> Option<String> {
+    let focused = window().document()?.active_element()?;
+    Some(focused.closest("#pane, #main, #inspector").ok()??.id())
+}
+
+/// Gives the focus to a part of the page, if what had it there is gone.
+pub fn regain(region: Option<String>) {
+    let focused = window().document().and_then(|document| document.active_element());
+    if let Some(region) = region.filter(|_| focused.is_none_or(|element| element.local_name() == "body")) {
+        focus(&region);
+    }
+}
+
 /// Gives the focus to an element by its id.
 pub fn focus(id: &str) {
     let element = window().document().and_then(|document| document.get_element_by_id(id));

@@ -106,11 +106,13 @@ fn Field(props: &FieldProps) -> Html {
     let commit = {
         let (input, act, name, value) = (input.clone(), act.clone(), *name, value.clone());
         Callback::from(move |()| {
-            if let Some(typed) = input
-                .cast::<HtmlInputElement>()
-                .map(|input| input.value())
-                .filter(|typed| *typed != value)
-            {
+            let Some(input) = input.cast::<HtmlInputElement>() else {
+                return;
+            };
+            let typed = input.value();
+            if typed != value {
+                // What is refused leaves the field as it was, each time.
+                input.set_value(&value);
                 act.emit(Act::Turn(name, typed.trim().to_string()));
             }
         })

@@ -4,6 +4,7 @@ use yew::prelude::*;
 
 use crate::cluster::{BrokerId, Node, Tag};
 use crate::config::Acks;
+use crate::ledger::present::Fate;
 use crate::log::Errors;
 use crate::ui::act::{Act, Subject};
 use crate::ui::icons::icon;
@@ -126,7 +127,7 @@ fn after(landing: &Landing, tale: &Tale, session: &Session, selected: Option<Sub
         <>
             { match tale.ending(&look) {
                 Became::Lost { lost, acks } => gone(tale, session, &lost, worth(acks), selected, act),
-                Became::Unconfirmed { sent, gone } => never_confirmed(sent, gone),
+                Became::Unconfirmed { sent, gone } => never_confirmed(&look, sent, &gone, selected, act),
                 Became::Refused(error) => refused(&look, error),
                 Became::Kept { acknowledged, acks } => kept(tale.who, acknowledged, acks),
             } }
@@ -188,11 +189,20 @@ fn gone(
         <>
             { heading("What became of them", &format!("{} confirmed payment{} gone", lost.len(), if lost.len() == 1 { " is" } else { "s are" })) }
             <p class="say">{ "The shop was told " }<strong>{ "yes" }</strong>{ format!(" for {acknowledged}. Nobody told it otherwise since.") }</p>
+            { each_lost(&look, lost, selected, act) }
+            <div class="panel bad"><p class="q">{ worth }</p><p class="under">{ format!("{leader} had not copied them {ended}, and gives their offsets to other payments.") }</p></div>
+        </>
+    }
+}
+
+/// Those that are gone, the first by name.
+fn each_lost(look: &Look<'_>, lost: &[Tag], selected: Option<Subject>, act: &Callback<Act>) -> Html {
+    html! {
+        <>
             <ul class="truths" data-testid="lost">
-                { for lost.iter().take(NAMED).map(|tag| one_lost(&look, *tag, selected, act)) }
+                { for lost.iter().take(NAMED).map(|tag| one_lost(look, *tag, selected, act)) }
             </ul>
             if lost.len() > NAMED { <p class="under">{ format!("and {} more, see the ledger", lost.len() - NAMED) }</p> }
-            <div class="panel bad"><p class="q">{ worth }</p><p class="under">{ format!("{leader} had not copied them {ended}, and gives their offsets to other payments.") }</p></div>
         </>
     }
 }
@@ -209,7 +219,7 @@ fn one_lost(look: &Look<'_>, tag: Tag, selected: Option<Subject>, act: &Callback
                 (Some(offset), None) => format!("offset {offset} is empty now"),
                 _ => String::new(),
             } }</span>
-            <span class="chip bad">{ "✕ lost" }</span>
+            <span class="chip bad">{ if look.fate(tag) == Fate::Lost { "✕ lost" } else { "✕ gone" } }</span>
         </li>
     }
 }
@@ -257,8 +267,8 @@ fn refused(look: &Look<'_>, error: Errors) -> Html {
 }
 
 /// What became of records that nobody was ever to confirm.
-fn never_confirmed(sent: usize, gone: usize) -> Html {
-    let headline = match gone {
+fn never_confirmed(look: &Look<'_>, sent: usize, gone: &[Tag], selected: Option<Subject>, act: &Callback<Act>) -> Html {
+    let headline = match gone.len() {
         0 => "Nobody was told anything".to_string(),
         1 => "1 payment is gone".to_string(),
         gone => format!("{gone} payments are gone"),
@@ -267,6 +277,7 @@ fn never_confirmed(sent: usize, gone: usize) -> Html {
         <>
             { heading("What became of them", &headline) }
             <p class="say">{ format!("The shop sent {sent} without ever being told anything. It cannot know which of them are in the log.") }</p>
+            if !gone.is_empty() { { each_lost(look, gone, selected, act) } }
             <div class="panel bad"><p class="q">{ "acks=0: there is no yes." }</p><p class="under">{ "What only the dead leader had is gone, and so is what was sent to it until the next one was known." }</p></div>
         </>
     }

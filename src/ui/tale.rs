@@ -78,12 +78,16 @@ impl Tale {
         let sent = records
             .iter()
             .filter(|(_, story)| matches!(story.told, Some((_, Outcome::Sent))));
-        let fates: Vec<Fate> = sent.map(|(tag, _)| look.fate(*tag)).collect();
+        let fates: Vec<(Tag, Fate)> = sent.map(|(tag, _)| (*tag, look.fate(*tag))).collect();
         if !fates.is_empty() {
-            let gone = |fate: &&Fate| matches!(fate, Fate::Truncated | Fate::NeverArrived | Fate::Lost);
+            let gone = |fate: &Fate| matches!(fate, Fate::Truncated | Fate::NeverArrived | Fate::Lost);
             return Became::Unconfirmed {
                 sent: fates.len(),
-                gone: fates.iter().filter(gone).count(),
+                gone: fates
+                    .iter()
+                    .filter(|(_, fate)| gone(fate))
+                    .map(|(tag, _)| *tag)
+                    .collect(),
             };
         }
         if let Some(error) = self.refused_with(look, &records) {
@@ -127,8 +131,8 @@ pub enum Became {
     Unconfirmed {
         /// How many were sent so.
         sent: usize,
-        /// How many of these are in no log that counts.
-        gone: usize,
+        /// Which of these are in no log that counts.
+        gone: Vec<Tag>,
     },
     /// All that was confirmed is there, and nothing is confirmed any more.
     Refused(Errors),

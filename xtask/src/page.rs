@@ -4,7 +4,7 @@
 //! The library spares the newcomer four minutes of `cargo install wasm-bindgen-cli`.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use wasm_bindgen_cli_support::Bindgen;
@@ -217,7 +217,8 @@ fn optimise(wasm: &Path) -> Result<()> {
         "--enable-reference-types",
         "--enable-multivalue",
     ]);
-    command.arg(wasm).arg("-o").arg(&smaller);
+    // One that cannot read what Rust emits says so at length; what follows is told below.
+    command.arg(wasm).arg("-o").arg(&smaller).stderr(Stdio::null());
     let done = step(&format!("Making it smaller with {version}"), || {
         workspace::run(&mut command)
     });

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::{Frame, Spot};
+use super::{Frame, Spot, is_long};
 use crate::ui::act::{Act, Subject};
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, News, Role, Segment, Standing};
@@ -199,6 +199,7 @@ fn class_of(cell: &Cell) -> Classes {
             (_, Layer::Cache) => "cache",
             (_, Layer::Disk) => "disk",
         },
+        is_long(&cell.label).then_some("long"),
         cell.changed.then_some("changed"),
         cell.fresh.then_some("fresh"),
     )

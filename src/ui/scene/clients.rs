@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::{Frame, Spot};
+use super::{Frame, Spot, is_long};
 use crate::ui::act::Subject;
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{ConsumerLane, ControllerLane, ProducerLane, Sent, Told};
@@ -69,7 +69,7 @@ fn SentView(props: &SentProps) -> Html {
         Told::Failed(_) => ("failed", "✕"),
     };
     html! {
-        <button class={classes!("pill", kind, sent.displaced.then_some("up"), sent.changed.then_some("changed"))} style={spot.style()} tabindex={if *first { "0" } else { "-1" }} data-cell={format!("p{client}/{}", sent.number)}
+        <button class={classes!("pill", kind, is_long(&sent.label).then_some("long"), sent.displaced.then_some("up"), sent.changed.then_some("changed"))} style={spot.style()} tabindex={if *first { "0" } else { "-1" }} data-cell={format!("p{client}/{}", sent.number)}
             aria-pressed={spot.pressed.to_string()} aria-label={sent.spoken.to_string()} title={sent.spoken.to_string()} onclick={spot.click()}>
             <span>{ glyph }{ sent.label.to_string() }</span>
         </button>

@@ -41,6 +41,11 @@ impl Motion {
     }
 }
 
+/// Whether a label fills a column, so that it is set smaller.
+fn is_long(label: &str) -> bool {
+    label.chars().count() > 4
+}
+
 /// Columns are placed from here, so that their coordinates stay small in a log of any length.
 pub fn base_of(window: Window) -> i64 {
     window.start - window.start % 4096

@@ -162,7 +162,7 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
         ),
         Fault::Start => (
             "Start the process",
-            format!("{} {}", held.recovery(), afterwards(look, id)),
+            format!("{} {}", held.recovery(is_clean(look, id)), afterwards(look, id)),
             String::new(),
         ),
         Fault::Tear => {
@@ -227,15 +227,19 @@ fn handing_over(look: &Look<'_>, id: BrokerId) -> &'static str {
     }
 }
 
+/// Whether a broker that is down has stopped cleanly.
+fn is_clean(look: &Look<'_>, id: BrokerId) -> bool {
+    look.world
+        .broker(id)
+        .is_some_and(|broker| broker.host().clean.is_some())
+}
+
 /// What a broker that has started does next.
 fn afterwards(look: &Look<'_>, id: BrokerId) -> String {
     let Some(decided) = look.world.controller().state().partition(look.partition) else {
         return "It waits for the controller.".to_string();
     };
-    let clean = look
-        .world
-        .broker(id)
-        .is_some_and(|broker| broker.host().clean.is_some());
+    let clean = is_clean(look, id);
     match decided.leader {
         Some(leader) if leader != id => format!("Then it follows broker {leader}."),
         _ if decided.elr.contains(&id) && !clean => {
@@ -298,9 +302,9 @@ fn before(look: &Look<'_>, id: BrokerId, from: i64) -> String {
 
 /// When a damaged batch is found.
 fn found(look: &Look<'_>, id: BrokerId) -> &'static str {
-    match look.world.broker(id).and_then(|broker| broker.host().clean) {
-        Some(_) => "after a clean stop the start does not look, and a reader finds it.",
-        None => "the start finds it by its length or checksum, and cuts there.",
+    match is_clean(look, id) {
+        true => "after a clean stop the start does not look, and a reader finds it.",
+        false => "the start finds it by its length or checksum, and cuts there.",
     }
 }
 
@@ -340,12 +344,15 @@ impl Held {
         }
     }
 
-    fn recovery(&self) -> String {
+    fn recovery(&self, clean: bool) -> String {
         match (&self.disk, &self.cache) {
             (None, None) => "Its log is empty, and it registers.".to_string(),
             (disk, cache) => {
                 let all: Vec<&str> = disk.iter().chain(cache).map(String::as_str).collect();
-                format!("It checks its log ({}), and registers.", all.join(", "))
+                match clean {
+                    true => format!("It opens its log ({}) as it lies, and registers.", all.join(", ")),
+                    false => format!("It checks its log ({}), and registers.", all.join(", ")),
+                }
             }
         }
     }

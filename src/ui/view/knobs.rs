@@ -191,6 +191,7 @@ pub fn typed(value: &str) -> &str {
 
 fn default(def: &Def) -> String {
     match def.default {
+        DefaultValue::Text(NEVER) => format!("never ({NEVER})"),
         DefaultValue::Text(text) => plain(def, text),
         DefaultValue::Null | DefaultValue::Required => "none".to_string(),
     }
