@@ -366,19 +366,29 @@ pub(crate) fn segment_refusal(fault: SegmentFault) -> Refusal {
     Refusal::new(Errors::UnknownServerError, message)
 }
 
+/// Kafka tells the offsets of all records in its message, and fails over the first batch that it cannot read.
+fn out_of_order(batches: &[Batch]) -> Refusal {
+    let readable = |batch: &Batch| batch.records_count() == 0 || batch.check_records();
+    match batches.iter().all(readable) {
+        true => Refusal::new(Errors::UnknownServerError, "the offsets of the batches do not rise"),
+        false => invalid_record("the offsets of the batches do not rise, and a batch does not hold what it says"),
+    }
+}
+
 /// The checks that need no more than the batches (`analyzeAndValidateRecords`). Drops what a follower must leave out.
 fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Result<Info, Refusal> {
-    if let Source::Follower { epoch } = source {
-        let above = batches.iter().position(|batch| batch.leader_epoch() > epoch);
-        batches.truncate(above.unwrap_or(batches.len()));
-    }
+    let above = match source {
+        Source::Follower { epoch } => batches.iter().position(|batch| batch.leader_epoch() > epoch),
+        Source::Leader { .. } => None,
+    };
+    let (own, _) = batches.split_at(above.unwrap_or(batches.len()));
     let mut info = Info {
         first_offset: -1,
         last_offset: -1,
         max_timestamp: NO_TIMESTAMP,
     };
-    info.first_offset = batches.first().map_or(-1, Batch::base_offset);
-    for batch in batches.iter() {
+    info.first_offset = own.first().map_or(-1, Batch::base_offset);
+    for batch in own {
         if let Source::Leader { origin, .. } = source
             && origin.is_client()
             && batch.base_offset() != 0
@@ -398,12 +408,11 @@ fn analyze(batches: &mut Vec<Batch>, source: Source, config: &LogConfig) -> Resu
             ));
         }
         if matches!(source, Source::Follower { .. }) && !rises {
-            return Err(Refusal::new(
-                Errors::UnknownServerError,
-                "the offsets of the batches do not rise",
-            ));
+            return Err(out_of_order(batches));
         }
         info.max_timestamp = info.max_timestamp.max(batch.max_timestamp());
     }
+    let kept = own.len();
+    batches.truncate(kept);
     Ok(info)
 }
