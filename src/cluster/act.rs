@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::cluster::client::Client;
+use crate::cluster::client::{Client, Consumer};
 use crate::cluster::event::{ConfigReach, What};
 use crate::cluster::fault;
 use crate::cluster::group::OFFSETS_TOPIC;
@@ -67,6 +67,13 @@ pub(crate) fn perform_any(doing: &mut Doing<'_>, act: Input) -> Done {
                 partition_exists(doing.world, tp)?;
             }
             if let Some((group, _)) = &group {
+                if *group == name {
+                    return Err(Refused::new(
+                        format!("the consumer and its group are both named {name}"),
+                        "give them different names",
+                    ));
+                }
+                may_be_group(doing.world, group)?;
                 one_protocol(
                     doing.world,
                     doing.world.settings().group_named(group),
@@ -121,7 +128,10 @@ pub(crate) fn perform_any(doing: &mut Doing<'_>, act: Input) -> Done {
         Input::Flush(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.flush(tp, cx)),
         Input::Roll(tp, broker) => on_replica(doing, tp, broker, |broker, cx| broker.roll(tp, cx)),
         Input::Request(client, broker, message) => request(doing, client, broker, *message),
-        Input::Poll(client, max) => with_consumer(doing, client, |consumer, cx| consumer.poll(max, cx)),
+        Input::Poll(client, max) => {
+            polls_when_told(doing.world, client)?;
+            with_consumer(doing, client, |consumer, cx| consumer.poll(max, cx))
+        }
         Input::Seek(client, tp, to) => {
             let reads = doing.world.client(client).is_some_and(|c| c.reads(tp));
             if !reads {
@@ -207,14 +217,26 @@ fn takes_calls(world: &World, id: ClientId) -> Done {
     ))
 }
 
+/// One name is for one thing: a client's name is no other client's and no group's.
 fn may_be_named(world: &World, name: &str) -> Done {
-    if world.client_named(name).is_none() {
-        return Ok(());
+    let other = match (world.client_named(name), world.settings().group_named(name)) {
+        (Some(_), _) => "client",
+        (None, Some(_)) => "group",
+        (None, None) => return Ok(()),
+    };
+    Err(name_taken(other, name))
+}
+
+/// A group's name is no client's; the group may be there already.
+fn may_be_group(world: &World, name: &str) -> Done {
+    match world.client_named(name) {
+        Some(_) => Err(name_taken("client", name)),
+        None => Ok(()),
     }
-    Err(Refused::new(
-        format!("there is a client named {name} already"),
-        "choose another name",
-    ))
+}
+
+fn name_taken(by: &str, name: &str) -> Refused {
+    Refused::new(format!("there is a {by} named {name} already"), "choose another name")
 }
 
 /// All members of a group speak the same protocol: how a group of both goes over to one of them is left out.
@@ -542,6 +564,7 @@ fn commit(doing: &mut Doing<'_>, id: ClientId, offsets: &[(TopicPartition, i64)]
 
 /// The operator moves a group's commit, as the tool does: only of a group without members, and within what the log holds.
 fn reset_offset(doing: &mut Doing<'_>, name: &Arc<str>, tp: TopicPartition, to: ResetTo) -> Done {
+    may_be_group(doing.world, name)?;
     partition_exists(doing.world, tp)?;
     let guarded = doing.world.rules().on(Rule::OffsetsReset);
     let known = doing.world.settings().group_named(name);
@@ -803,6 +826,19 @@ fn with_consumer(
     takes_calls(doing.world, id)?;
     doing.with_client(id, act);
     Ok(())
+}
+
+/// Refuses to poll for a consumer whose application does it by itself.
+fn polls_when_told(world: &World, id: ClientId) -> Done {
+    let consumer = world.client(id).and_then(Client::as_consumer);
+    if !consumer.is_some_and(Consumer::polls_by_itself) {
+        return Ok(());
+    }
+    let name = client_name(world, id);
+    Err(Refused::new(
+        format!("{name} polls by itself"),
+        "leave the line out, or declare it with poll=manual",
+    ))
 }
 
 impl World {

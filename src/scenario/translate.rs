@@ -169,13 +169,15 @@ fn set(target: &Configured, configs: &[Setting], world: &World) -> Result<Vec<In
             .map(ConfigTarget::Broker)
             .collect(),
         Configured::Topic(name) => vec![ConfigTarget::Topic(topic(name, world)?)],
-        Configured::Producer(name) | Configured::Consumer(name) => vec![ConfigTarget::Client(client(name, world)?)],
+        Configured::Producer(name) => vec![ConfigTarget::Client(client_that_is("producer", name, world)?)],
+        Configured::Consumer(name) => vec![ConfigTarget::Client(client_that_is("consumer", name, world)?)],
     };
     let configure = |target| Input::Configure(target, pairs(configs));
     Ok(targets.into_iter().map(configure).collect())
 }
 
-fn brokers_of(brokers: &Brokers, world: &World) -> Vec<BrokerId> {
+/// The brokers that are meant.
+pub(super) fn brokers_of(brokers: &Brokers, world: &World) -> Vec<BrokerId> {
     match brokers {
         Brokers::All => world.broker_ids().collect(),
         Brokers::List(ids) => ids.iter().map(|id| BrokerId(*id)).collect(),
@@ -618,6 +620,20 @@ pub(super) fn client(name: &str, world: &World) -> Result<ClientId, Refused> {
         let names = world.settings().clients.iter().map(|name| &**name);
         unknown("client", name, names, "declare it first, with 'producer' or 'consumer'")
     })
+}
+
+/// The client of that name, if it is what it is called.
+fn client_that_is(kind: &str, name: &str, world: &World) -> Result<ClientId, Refused> {
+    let id = client(name, world)?;
+    let is_producer = world.client(id).is_some_and(|client| client.is_producer());
+    let found = if is_producer { "producer" } else { "consumer" };
+    if found == kind {
+        return Ok(id);
+    }
+    Err(Refused::new(
+        format!("{name} is a {found}"),
+        format!("write 'set {found} {name} …'"),
+    ))
 }
 
 /// The topic of that name.

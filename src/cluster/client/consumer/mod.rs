@@ -206,7 +206,7 @@ impl Consumer {
     /// One poll, of a consumer that polls only when told: for at most `max` records, or `max.poll.records`. With 0 nothing is
     /// fetched, as if all partitions were paused.
     pub fn poll(&mut self, max: Option<u32>, cx: &mut Cx) {
-        if self.polls == Polls::ByItself || !self.is_running() {
+        if self.polls_by_itself() || !self.is_running() {
             return;
         }
         let max = max.unwrap_or(u32::try_from(self.config.max_poll_records).unwrap_or(u32::MAX));
@@ -446,9 +446,14 @@ impl Consumer {
         Backoff::new(self.config.retry_backoff_ms, self.config.retry_backoff_max_ms)
     }
 
+    /// Whether its application polls without being told.
+    pub fn polls_by_itself(&self) -> bool {
+        self.polls == Polls::ByItself
+    }
+
     /// Whether it polls now.
     fn is_polling(&self) -> bool {
-        self.polls == Polls::ByItself || self.poll.is_some()
+        self.polls_by_itself() || self.poll.is_some()
     }
 
     /// Polls: hands over what has arrived. One that polls by itself goes on until nothing is left.
