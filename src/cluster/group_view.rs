@@ -14,9 +14,12 @@ use crate::sorted::sort_by;
 impl World {
     /// The broker that coordinates a group, as the controller has decided.
     pub fn coordinator(&self, group: GroupId) -> Option<BrokerId> {
-        let image = self.image();
-        let tp = offsets_partition(&image, group, self.settings())?;
-        image.leader(tp)
+        self.image().leader(self.offsets_partition(group)?)
+    }
+
+    /// The partition of `__consumer_offsets` that keeps a group.
+    pub fn offsets_partition(&self, group: GroupId) -> Option<TopicPartition> {
+        offsets_partition(&self.image(), group, self.settings())
     }
 
     /// A group as its coordinator keeps it; `None` without one, or if nothing was ever said of the group.

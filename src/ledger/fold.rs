@@ -10,21 +10,21 @@ use crate::cluster::rules::Rule;
 use crate::log::Batch;
 
 impl Ledger {
-    pub(super) fn fold(&mut self, event: &Arc<Event>) {
+    pub(super) fn fold(&mut self, event: &Event) {
         let now = self.now;
         match &event.what {
             What::Handed { tag, topic_partition } => {
                 self.counters.handed(*tag);
-                self.change(*tag, event, |story| story.handed = now);
+                self.change(*tag, |story| story.handed = now);
                 self.place(*tag, *topic_partition);
             }
             What::Accumulated { tag, partition } => {
-                self.change(*tag, event, |_| {});
+                self.know(*tag);
                 self.place(*tag, Some(*partition));
             }
             What::ProduceSent { batches, acks, .. } => {
                 for bits in batches.iter().flat_map(|batch| batch.1.iter()) {
-                    self.change(Tag::from_bits(*bits), event, |story| {
+                    self.change(Tag::from_bits(*bits), |story| {
                         story.attempts += 1;
                         story.acks = Some(*acks);
                     });
@@ -32,40 +32,36 @@ impl Ledger {
             }
             What::WillRetry { tags, error, .. } => {
                 for tag in tags.iter().map(|bits| Tag::from_bits(*bits)) {
-                    self.change(tag, event, |_| {});
+                    self.know(tag);
                     let retries = Arc::make_mut(&mut self.retries);
                     retries.entry(tag).or_default().push((now, *error));
                 }
             }
             What::Refused { tags, .. } | What::Duplicate { tags, .. } => {
-                tags.iter()
-                    .for_each(|bits| self.change(Tag::from_bits(*bits), event, |_| {}));
+                tags.iter().for_each(|bits| self.know(Tag::from_bits(*bits)));
             }
             What::Answered { tags, .. } => {
-                tags.iter()
-                    .for_each(|bits| self.change(Tag::from_bits(*bits), event, |_| {}));
+                tags.iter().for_each(|bits| self.know(Tag::from_bits(*bits)));
             }
             What::Told {
                 tag,
                 partition,
                 outcome,
-            } => self.told(*tag, *partition, *outcome, event),
+            } => self.told(*tag, *partition, *outcome),
             What::Read {
                 client,
                 partition,
                 records,
             } => {
                 self.reads.note(*client, *partition, records);
-                records
-                    .iter()
-                    .for_each(|record| self.change(Tag::from_bits(record.1), event, |_| {}));
+                records.iter().for_each(|record| self.know(Tag::from_bits(record.1)));
             }
             What::Appended {
                 broker,
                 partition,
                 by,
                 batch,
-            } => self.appended(*broker, *partition, *by, batch, event),
+            } => self.appended(*broker, *partition, *by, batch),
             What::LeaderElected {
                 partition, from, to, ..
             } => {
@@ -79,7 +75,7 @@ impl Ledger {
     }
 
     /// Events that take copies away, or may.
-    fn fold_loss(&mut self, event: &Arc<Event>) {
+    fn fold_loss(&mut self, event: &Event) {
         match &event.what {
             What::Truncated {
                 broker,
@@ -158,7 +154,7 @@ impl Ledger {
     }
 
     /// A partition was deleted: every copy of its records goes.
-    fn take_everywhere(&mut self, partition: TopicPartition, event: &Arc<Event>) {
+    fn take_everywhere(&mut self, partition: TopicPartition, event: &Event) {
         let held = self.holdings.iter_mut().filter(|((at, _), _)| *at == partition);
         let gone: Vec<_> = held.map(|((_, broker), held)| (*broker, held.clear())).collect();
         for (broker, gone) in gone {
@@ -167,7 +163,7 @@ impl Ledger {
     }
 
     /// Changes a record's story; tags that no client has handed over are made known here.
-    fn change(&mut self, tag: Tag, event: &Arc<Event>, f: impl FnOnce(&mut Story)) {
+    fn change(&mut self, tag: Tag, f: impl FnOnce(&mut Story)) {
         let Some(index) = tag.number.checked_sub(1) else { return };
         let stories = self.stories.entry(tag.client).or_default();
         while stories.end() <= index as usize {
@@ -175,8 +171,12 @@ impl Ledger {
         }
         if let Some(story) = stories.get_mut(index as usize) {
             f(story);
-            story.last = Some(Arc::clone(event));
         }
+    }
+
+    /// A record is named: it is made known if no client has handed it over.
+    fn know(&mut self, tag: Tag) {
+        self.change(tag, |_| {});
     }
 
     /// The record's partition became known.
@@ -196,9 +196,9 @@ impl Ledger {
         }
     }
 
-    fn told(&mut self, tag: Tag, partition: Option<TopicPartition>, outcome: Outcome, event: &Arc<Event>) {
+    fn told(&mut self, tag: Tag, partition: Option<TopicPartition>, outcome: Outcome) {
         let now = self.now;
-        self.change(tag, event, |story| story.told = Some((now, outcome)));
+        self.change(tag, |story| story.told = Some((now, outcome)));
         self.place(tag, partition);
         let partition = self.story(tag).and_then(|story| story.partition);
         self.counters.told(tag, partition, outcome);
@@ -208,21 +208,14 @@ impl Ledger {
         }
     }
 
-    fn appended(
-        &mut self,
-        broker: BrokerId,
-        partition: TopicPartition,
-        by: AppendedAs,
-        batch: &Batch,
-        event: &Arc<Event>,
-    ) {
+    fn appended(&mut self, broker: BrokerId, partition: TopicPartition, by: AppendedAs, batch: &Batch) {
         self.holdings
             .entry((partition, broker))
             .or_default()
             .append(batch.clone());
         let now = self.now;
         for (index, (offset, bits)) in (0..).zip(tagged(batch)) {
-            self.change(Tag::from_bits(bits), event, |story| {
+            self.change(Tag::from_bits(bits), |story| {
                 if by == AppendedAs::Leader {
                     let place = Place {
                         partition,
@@ -239,7 +232,7 @@ impl Ledger {
     }
 
     /// A log was cut from an offset on.
-    fn cut(&mut self, broker: BrokerId, partition: TopicPartition, from: i64, how: How, event: &Arc<Event>) {
+    fn cut(&mut self, broker: BrokerId, partition: TopicPartition, from: i64, how: How, event: &Event) {
         let gone = match self.holdings.get_mut(&(partition, broker)) {
             Some(held) => held.cut(from),
             None => Vec::new(),
@@ -248,7 +241,7 @@ impl Ledger {
     }
 
     /// A log now starts at an offset.
-    fn advance(&mut self, broker: BrokerId, partition: TopicPartition, to: i64, how: How, event: &Arc<Event>) {
+    fn advance(&mut self, broker: BrokerId, partition: TopicPartition, to: i64, how: How, event: &Event) {
         let gone = match self.holdings.get_mut(&(partition, broker)) {
             Some(held) => held.advance(to),
             None => Vec::new(),
@@ -256,20 +249,13 @@ impl Ledger {
         self.take(broker, partition, gone, how, event);
     }
 
-    fn take(
-        &mut self,
-        broker: BrokerId,
-        partition: TopicPartition,
-        gone: Vec<(i64, u64)>,
-        how: How,
-        event: &Arc<Event>,
-    ) {
+    fn take(&mut self, broker: BrokerId, partition: TopicPartition, gone: Vec<(i64, u64)>, how: How, event: &Event) {
         if !gone.is_empty() {
             self.verdicts.shaken(partition);
         }
         let when = self.now;
         for (offset, bits) in gone {
-            self.change(Tag::from_bits(bits), event, |story| {
+            self.change(Tag::from_bits(bits), |story| {
                 // A follower takes over the log start that its leader has decided: its copy goes as the leader's went.
                 let how = match event.rule {
                     Rule::LogStartFollower if story.ended(How::Expired) => How::Expired,

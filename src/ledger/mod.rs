@@ -25,6 +25,7 @@ use std::sync::Arc;
 pub use counters::{Answer, Metric, Tally};
 pub use reads::{Disagreement, Seen};
 pub use record::{How, Place, Story, Taken, When};
+pub(crate) use touch::about;
 pub use touch::{Subject, partition_of};
 
 use crate::cluster::event::{Event, ReadError, Tag};
@@ -37,7 +38,6 @@ use chunked::Chunked;
 use counters::Counters;
 use holdings::Holdings;
 use reads::Reads;
-use touch::Touches;
 
 /// What became of every record so far.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,6 @@ pub struct Ledger {
     holdings: SortedMap<(TopicPartition, BrokerId), Holdings>,
     reads: Reads,
     counters: Counters,
-    touches: Touches,
     /// Tags acknowledged by partition, in order of time.
     acknowledged: SortedMap<TopicPartition, Chunked<Tag>>,
     /// The last leader that the controller gave to a partition.
@@ -69,10 +68,8 @@ impl Ledger {
     /// Folds one event.
     pub fn apply(&mut self, event: &Event) {
         self.now.at = event.at;
-        let event = Arc::new(event.clone());
-        self.counters.note(&event);
-        self.touches.note(&event);
-        self.fold(&event);
+        self.counters.note(event);
+        self.fold(event);
     }
 
     /// How many inputs were folded.
@@ -164,14 +161,6 @@ impl Ledger {
     /// What the latest operator's act was answered.
     pub fn answer(&self) -> Option<Answer> {
         self.counters.answer()
-    }
-
-    /// The last event that touched a subject.
-    pub fn last(&self, subject: Subject) -> Option<&Arc<Event>> {
-        match subject {
-            Subject::Record(tag) => self.story(tag)?.last.as_ref(),
-            _ => self.touches.last(subject),
-        }
     }
 
     /// The last leader that the controller gave to a partition, though it may have none now.

@@ -2,9 +2,7 @@
 //!
 //! Only facts stand here. What they amount to at present (is it lost?) depends on who leads now.
 
-use std::sync::Arc;
-
-use crate::cluster::event::{Event, Outcome};
+use crate::cluster::event::Outcome;
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
@@ -103,8 +101,6 @@ pub struct Story {
     pub taken: Vec<Taken>,
     /// The batch of its first append and its index there: where its bytes are.
     pub(super) bytes: Option<(Batch, u32)>,
-    /// The last event that concerned it.
-    pub last: Option<Arc<Event>>,
 }
 
 impl Story {

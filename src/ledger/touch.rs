@@ -1,16 +1,13 @@
-//! The last event that touched a subject: what a failed expectation shows, so that one knows where to look.
+//! What an event is about: partitions, replicas, brokers, clients, groups.
+//!
+//! Deliberately absent: records, which events name by their tags, and which events change the value of what.
 
-use std::sync::Arc;
-
-use crate::cluster::event::{Cause, Event, Tag, What};
+use crate::cluster::event::{Cause, What};
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
-use crate::sorted::SortedMap;
 
-/// What an expectation may be about.
+/// What an event may be about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// Anything at all.
-    Run,
     /// A partition, wherever its replicas are.
     Partition(TopicPartition),
     /// One replica.
@@ -21,24 +18,6 @@ pub enum Subject {
     Client(ClientId),
     /// A consumer group.
     Group(GroupId),
-    /// A record.
-    Record(Tag),
-}
-
-/// For each subject but records (their stories keep it themselves) the last event about it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Touches(SortedMap<Subject, Arc<Event>>);
-
-impl Touches {
-    pub fn note(&mut self, event: &Arc<Event>) {
-        about(&event.what, |subject| {
-            self.0.insert(subject, Arc::clone(event));
-        });
-    }
-
-    pub fn last(&self, subject: Subject) -> Option<&Arc<Event>> {
-        self.0.get(&subject)
-    }
 }
 
 /// The partition that an event is about, if it is about one.
@@ -55,13 +34,12 @@ pub fn partition_of(what: &What) -> Option<TopicPartition> {
 
 /// Calls `f` with every subject of an event, its records left out. Arrivals and idle timers are about nothing: they would
 /// hide what really happened.
-fn about(what: &What, mut f: impl FnMut(Subject)) {
-    use Subject::{Broker, Client, Group, Partition, Replica, Run};
+pub(crate) fn about(what: &What, mut f: impl FnMut(Subject)) {
+    use Subject::{Broker, Client, Group, Partition, Replica};
     let mut replica = |partition, broker| {
         f(Replica(partition, broker));
         f(Partition(partition));
         f(Broker(broker));
-        f(Run);
     };
     match what {
         What::Step(Cause::Delivered { .. } | Cause::Fired { .. }) | What::Nothing { .. } => {}
@@ -99,36 +77,30 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         What::Handed { tag, topic_partition } => {
             f(Client(tag.client));
             topic_partition.iter().for_each(|partition| f(Partition(*partition)));
-            f(Run);
         }
         What::Accumulated { tag, partition } => {
             f(Client(tag.client));
             f(Partition(*partition));
-            f(Run);
         }
         What::Told { tag, partition, .. } => {
             f(Client(tag.client));
             partition.iter().for_each(|partition| f(Partition(*partition)));
-            f(Run);
         }
         What::ProduceSent { client, .. }
         | What::MetadataLearnt { client, .. }
         | What::ClientEnded { client }
         | What::ClientStarted { client } => {
             f(Client(*client));
-            f(Run);
         }
         What::WillRetry { client, partition, .. }
         | What::Read { client, partition, .. }
         | What::Positioned { client, partition, .. } => {
             f(Client(*client));
             f(Partition(*partition));
-            f(Run);
         }
         What::ConsumerError { client, partition, .. } => {
             f(Client(*client));
             partition.iter().for_each(|partition| f(Partition(*partition)));
-            f(Run);
         }
 
         What::Assigned {
@@ -146,16 +118,13 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
             partitions.iter().for_each(|partition| f(Partition(*partition)));
             f(Group(*group));
             f(Client(*client));
-            f(Run);
         }
         What::CoordinatorFound { client, group, .. } | What::CommitSent { client, group, .. } => {
             f(Group(*group));
             f(Client(*client));
-            f(Run);
         }
         What::PollIntervalPassed { client } => {
             f(Client(*client));
-            f(Run);
         }
         What::MemberJoined {
             broker, group, client, ..
@@ -169,7 +138,6 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
             f(Client(*client));
             f(Group(*group));
             f(Broker(*broker));
-            f(Run);
         }
         What::RebalanceBegun { broker, group, .. }
         | What::GenerationFormed { broker, group, .. }
@@ -180,13 +148,11 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         | What::OffsetsExpired { broker, group, .. } => {
             f(Group(*group));
             f(Broker(*broker));
-            f(Run);
         }
         What::GroupsLoaded { broker, partition, .. } => {
             f(Replica(*partition, *broker));
             f(Partition(*partition));
             f(Broker(*broker));
-            f(Run);
         }
 
         What::LeaderElected { partition, .. }
@@ -194,7 +160,6 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         | What::ElrChanged { partition, .. }
         | What::Reassigned { partition, .. } => {
             f(Partition(*partition));
-            f(Run);
         }
 
         What::Checkpointed { broker }
@@ -206,41 +171,35 @@ fn about(what: &What, mut f: impl FnMut(Subject)) {
         | What::Disconnected { broker, .. }
         | What::State { broker, .. } => {
             f(Broker(*broker));
-            f(Run);
         }
         What::BrokerEnded { broker, lost, .. } => {
             lost.iter().for_each(|part| f(Replica(part.0, *broker)));
             lost.iter().for_each(|part| f(Partition(part.0)));
             f(Broker(*broker));
-            f(Run);
         }
         What::Wiped { broker, lost } => {
             lost.iter().for_each(|part| f(Replica(part.0, *broker)));
             lost.iter().for_each(|part| f(Partition(part.0)));
             f(Broker(*broker));
-            f(Run);
         }
 
         What::MessageLost { from, to, .. } => {
             [from, to].into_iter().for_each(|node| node_subject(*node, &mut f));
-            f(Run);
         }
         What::Slowed { node, .. } => {
             node_subject(*node, &mut f);
-            f(Run);
         }
         What::Links { pairs, .. } => {
             pairs
                 .iter()
                 .flat_map(|pair| [pair.0, pair.1])
                 .for_each(|node| node_subject(node, &mut f));
-            f(Run);
         }
         What::ControllerState { .. }
         | What::TopicCreated { .. }
         | What::TopicDeleted { .. }
         | What::Configured { .. }
-        | What::Operator { .. } => f(Run),
+        | What::Operator { .. } => {}
     }
 }
 

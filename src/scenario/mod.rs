@@ -15,6 +15,7 @@ pub mod player;
 mod print;
 pub mod run;
 mod setup;
+mod touch;
 pub mod trace;
 mod translate;
 mod version;

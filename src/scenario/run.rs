@@ -4,8 +4,9 @@
 //! what fails. Deliberately absent: files and printing; whoever wants to see events watches.
 
 use super::ast::{Line, Script, Statement};
-use super::look::{self, Verdict};
+use super::look::{Verdict, about};
 use super::player::{Next, Player, Stop};
+use super::touch::Touches;
 use super::{setup, trace};
 use crate::cluster::rules::Rules;
 use crate::cluster::{Event, Refused, World, step};
@@ -18,6 +19,7 @@ pub struct Run {
     pub world: World,
     /// What became of each record until now.
     pub ledger: Ledger,
+    touches: Touches,
     script: Arc<Script>,
     player: Player,
     /// The trace so far, if the script expects one.
@@ -111,6 +113,7 @@ impl Run {
         Ok(Run {
             world: World::new(setup),
             ledger: Ledger::default(),
+            touches: Touches::new(&script),
             player: Player::new(Arc::clone(&script), used),
             trace: script.trace.as_ref().map(|_| Vec::new()),
             script,
@@ -149,6 +152,7 @@ impl Run {
     fn happened(&mut self, events: &[Event], watch: &mut impl FnMut(&[Event], &World)) {
         self.ledger.step(events);
         self.ledger.check(&self.world);
+        self.touches.note(events, &self.world, &self.ledger);
         if let Some(lines) = &mut self.trace {
             lines.extend(events.iter().map(|event| trace::line(event, &self.world)));
         }
@@ -172,7 +176,7 @@ impl Run {
         else {
             return;
         };
-        let last = self.ledger.last(look::about(&expectation.subject, &self.world));
+        let last = about::last_event(&expectation.subject, &self.touches, &self.world, &self.ledger);
         self.report.failures.push(Failure::Expectation {
             line: number,
             expected: expectation.to_string(),

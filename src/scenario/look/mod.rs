@@ -3,6 +3,7 @@
 //! Nothing is computed here that a lower floor knows: the controller's state, the logs and the ledger are asked. What is
 //! only absent at the moment is [`Value::Absent`]; that a name was declared at all, the parser has seen to.
 
+pub(super) mod about;
 mod group;
 mod partition;
 mod record;
@@ -197,28 +198,4 @@ fn count_metric(metric: Metric, broker: Option<BrokerId>, world: &World, ledger:
         }
     };
     usize::try_from(ledger.metric(counted, broker)).unwrap_or(usize::MAX)
-}
-
-/// What the ledger keeps the last event of, for a subject.
-pub fn about(subject: &Subject, world: &World) -> ledger::Subject {
-    let client = |name: &str| translate::client(name, world).ok().map(ledger::Subject::Client);
-    let partition = |at| translate::partition(at, world).ok();
-    let found = match subject {
-        Subject::Partition(_, at) | Subject::OffsetFor(at, _) => partition(at).map(ledger::Subject::Partition),
-        Subject::Replica(_, at) | Subject::Segment(_, at, _) | Subject::Lookup(at, _) | Subject::FileSize(at, _) => {
-            partition(&at.partition).map(|tp| ledger::Subject::Replica(tp, BrokerId(at.broker)))
-        }
-        Subject::State(broker) => Some(ledger::Subject::Broker(BrokerId(*broker))),
-        Subject::Record(_, name) => record::tag(name, world).map(ledger::Subject::Record),
-        Subject::Count(_, name, _)
-        | Subject::Read(name, _)
-        | Subject::Error(name)
-        | Subject::Position(name, _)
-        | Subject::Assignment(name) => client(name),
-        Subject::Group(_, name, _) | Subject::Members(name) => {
-            world.settings().group_named(name).map(ledger::Subject::Group)
-        }
-        _ => None,
-    };
-    found.unwrap_or(ledger::Subject::Run)
 }
