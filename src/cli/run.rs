@@ -34,9 +34,6 @@ pub struct Arguments {
     pub files: Vec<String>,
 }
 
-/// So many faults of a file are listed. Who has more has another kind of file.
-const MOST_FAULTS: usize = 50;
-
 /// How a run ended, as an exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
@@ -118,11 +115,7 @@ fn one(
     let script = match read(file, input).map(|bytes| parse(&bytes)) {
         Ok(Ok(script)) => Arc::new(script),
         Ok(Err(faults)) => {
-            let mut shown = faults.iter().take(MOST_FAULTS);
-            shown.try_for_each(|fault| writeln!(err, "{file}:{fault}"))?;
-            if let Some(more) = faults.len().checked_sub(MOST_FAULTS).filter(|more| *more > 0) {
-                writeln!(err, "{file}: and {more} more")?;
-            }
+            faults.iter().try_for_each(|fault| writeln!(err, "{file}:{fault}"))?;
             result(file, &[], 0, Status::Malformed, arguments, out)?;
             return Ok(Status::Malformed);
         }

@@ -80,13 +80,15 @@ impl ConfigError {
 }
 
 /// The word that is written most like the given one, if any is near enough to be a slip of the keyboard: at most a third
-/// of its letters differ. Of equally near ones the one with the same letters, then the first.
+/// of its letters differ, small and capital ones being alike. Of equally near ones the one with the same letters, then the
+/// first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1);
+    let small = word.to_lowercase();
     let unlike = |candidate: &str| 1.0 - strsim::jaro(word, candidate);
     candidates
         .into_iter()
-        .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
+        .map(|candidate| (strsim::osa_distance(&small, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by(|(distance, a), (other, b)| distance.cmp(other).then_with(|| unlike(a).total_cmp(&unlike(b))))
         .map(|(_, candidate)| candidate)

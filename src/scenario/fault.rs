@@ -45,12 +45,22 @@ impl fmt::Display for Found {
 /// Words of a binary or endless file would make a message that nobody can read.
 fn shortened(word: &str) -> String {
     const LONGEST: usize = 60;
-    let mut printable: String = word.chars().flat_map(char::escape_debug).take(LONGEST + 1).collect();
+    let mut printable: String = word.chars().flat_map(printed).take(LONGEST + 1).collect();
     if printable.chars().count() > LONGEST {
         printable.pop();
         printable.push('…');
     }
     printable
+}
+
+/// A sign as it can be read; quotes stand as they were written.
+fn printed(sign: char) -> impl Iterator<Item = char> {
+    let is_quote = sign == '"';
+    let escaped = (!is_quote).then(|| sign.escape_debug());
+    is_quote
+        .then_some(sign)
+        .into_iter()
+        .chain(escaped.into_iter().flatten())
 }
 
 impl fmt::Display for Fault {
@@ -89,9 +99,14 @@ impl Wrong {
     /// Names the valid word that the found one was probably meant to be.
     pub fn near<'a>(mut self, words: impl IntoIterator<Item = &'a str>) -> Wrong {
         if let Found::Word(found) = &self.found {
-            self.nearest = nearest(found, words).map(str::to_string);
+            self.nearest = nearest(found.trim_matches('"'), words).map(str::to_string);
         }
         self
+    }
+
+    /// The same where no word is named yet.
+    pub fn or_near<'a>(self, words: impl IntoIterator<Item = &'a str>) -> Wrong {
+        if self.nearest.is_some() { self } else { self.near(words) }
     }
 
     pub fn on_line(self, line: u32) -> Fault {

@@ -20,9 +20,24 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// The word as text, for messages.
+    /// The word as text, for messages, with the quotes in which it stands: some words mean something only without them.
     pub fn shown(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
+        if self.has_quotes && self.bytes.is_empty() {
+            return "\"\"".to_string();
+        }
+        let mut shown = Vec::with_capacity(self.bytes.len() + 2);
+        let mut is_open = false;
+        for (at, byte) in self.bytes.iter().enumerate() {
+            if self.is_quoted(at) != is_open {
+                shown.push(b'"');
+                is_open = !is_open;
+            }
+            shown.push(*byte);
+        }
+        if is_open {
+            shown.push(b'"');
+        }
+        String::from_utf8_lossy(&shown).into_owned()
     }
 
     /// The word's bytes, without its quotes.
@@ -46,7 +61,8 @@ impl Word {
 
     /// How many columns it takes, if it stands without quotes.
     pub fn width(&self) -> u32 {
-        u32::try_from(self.shown().chars().count()).unwrap_or(u32::MAX)
+        let text = String::from_utf8_lossy(&self.bytes);
+        u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
     }
 
     fn is_quoted(&self, at: usize) -> bool {

@@ -211,6 +211,9 @@ fn process(cursor: &mut Cursor) -> Result<Process, Wrong> {
         Some("controller") => Ok(Process::Controller),
         Some("all") => Ok(Process::Brokers(Brokers::All)),
         Some(text) if is_number(text) => atoms::brokers(word).map(Process::Brokers),
+        Some(text) if cursor.peek().is_some() && !cursor.is_declared(text) => {
+            Err(wrong(word, WHAT).near(["controller", "all"]))
+        }
         _ => atoms::name(word)
             .map(Process::Client)
             .map_err(|_| wrong(word, WHAT).near(["controller", "all"])),
@@ -261,17 +264,44 @@ fn cut(cursor: &mut Cursor) -> Result<Act, Wrong> {
     } else {
         Direction::Both
     };
-    let b = atoms::nodes(cursor.next("another node, or several")?)?;
+    let expected = match direction {
+        Direction::Both => "another node, or several, or 'from' before them",
+        Direction::FromFirst => ANOTHER,
+    };
+    let b = last_nodes(cursor, expected)?;
     Ok(Act::Cut { a, b, direction })
 }
 
 fn heal(cursor: &mut Cursor) -> Result<Act, Wrong> {
-    let a = atoms::nodes(cursor.next("a node, several, or 'all'")?)?;
-    match (a, cursor.take()) {
-        (Nodes::AllBrokers, None) => Ok(Act::HealAll),
-        (a, Some(b)) => Ok(Act::Heal { a, b: atoms::nodes(b)? }),
-        (_, None) => Err(cursor.missing("another node, or several")),
+    const WHAT: &str = "a node, several, or 'all'";
+    let word = cursor.next(WHAT)?;
+    if cursor.peek().is_none() && !is_node(word, cursor) {
+        return Err(wrong(word, WHAT).near(["all"]));
     }
+    let a = atoms::nodes(word)?;
+    match (a, cursor.peek()) {
+        (Nodes::AllBrokers, None) => Ok(Act::HealAll),
+        (a, _) => Ok(Act::Heal {
+            a,
+            b: last_nodes(cursor, ANOTHER)?,
+        }),
+    }
+}
+
+const ANOTHER: &str = "another node, or several";
+
+/// Nodes that end a line. With more behind it, a word that nobody is called was not meant as a name.
+fn last_nodes(cursor: &mut Cursor, expected: &str) -> Result<Nodes, Wrong> {
+    let word = cursor.next(expected)?;
+    if cursor.peek().is_some() && !is_node(word, cursor) {
+        let words = (expected != ANOTHER).then_some("from");
+        return Err(wrong(word, expected).near(words));
+    }
+    atoms::nodes(word)
+}
+
+fn is_node(word: &Word, cursor: &Cursor) -> bool {
+    atoms::is_no_name(word) || word.plain().is_some_and(|name| cursor.is_declared(name))
 }
 
 fn flip(cursor: &mut Cursor) -> Result<Act, Wrong> {

@@ -13,6 +13,8 @@ pub(super) const A_PARTITION: &str = "a partition such as orders-0";
 pub(super) const A_REPLICA: &str = "a replica such as orders-0@1";
 /// What brokers look like, for messages.
 pub(super) const BROKERS: &str = "a broker's number, a list such as 1,2 or 'all'";
+/// What a duration looks like, for messages.
+pub(super) const DURATION: &str = "a duration with its unit, such as 250us 500ms 10s 5m 2h 7d";
 /// What a broker looks like, for messages.
 const BROKER: &str = "a broker's number, from 1";
 /// What a moment looks like, for messages.
@@ -122,7 +124,7 @@ pub(super) fn duration(word: &Word) -> Result<Micros, Wrong> {
     word.plain()
         .and_then(parse_duration)
         .map(Micros)
-        .ok_or_else(|| wrong(word, "a duration with its unit, such as 250us 500ms 10s 5m 2h 7d"))
+        .ok_or_else(|| wrong(word, DURATION))
 }
 
 /// A size in bytes.
@@ -212,6 +214,9 @@ pub(super) fn brokers(word: &Word) -> Result<Brokers, Wrong> {
     if word.plain() == Some("all") {
         return Ok(Brokers::All);
     }
+    if !word.plain().is_some_and(is_number) {
+        return Err(wrong(word, BROKERS).near(["all"]));
+    }
     list(word, broker).map(Brokers::List)
 }
 
@@ -238,6 +243,14 @@ pub(super) fn nodes(word: &Word) -> Result<Nodes, Wrong> {
         return Ok(Nodes::AllBrokers);
     }
     list(word, node).map(Nodes::List)
+}
+
+/// Whether the word could be a node without a client of that name being declared.
+pub(super) fn is_no_name(word: &Word) -> bool {
+    word.plain().is_some_and(|text| {
+        let first = text.split(',').next().unwrap_or_default();
+        matches!(first, "*" | "controller" | "all") || is_number(first)
+    })
 }
 
 /// The bytes of a key, a value or a header.

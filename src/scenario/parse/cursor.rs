@@ -2,8 +2,8 @@
 //!
 //! Deliberately absent: what single words can mean ([`super::atoms`]).
 
-use super::atoms::{self, text_value, wrong};
-use crate::scenario::ast::Setting;
+use super::atoms::{self, DURATION, as_partition, text_value, wrong};
+use crate::scenario::ast::{Micros, Op, Setting};
 use crate::scenario::fault::{Found, Wrong};
 use crate::scenario::names::Names;
 use crate::scenario::words::Word;
@@ -37,6 +37,12 @@ impl<'a> Cursor<'a> {
     /// The next word's text, if it is a plain one.
     pub fn peek_plain(&self) -> Option<&'a str> {
         self.peek().and_then(Word::plain)
+    }
+
+    /// Whether a client or a group of that name is declared above.
+    pub fn is_declared(&self, name: &str) -> bool {
+        let names = self.names;
+        names.sent(name).is_some() || names.has_consumer(name) || names.has_group(name)
     }
 
     /// Whether exactly one word is left.
@@ -83,20 +89,34 @@ impl<'a> Cursor<'a> {
         atoms::one_of(self.next(what)?, what, all, word_of)
     }
 
-    /// Takes the last two words away if they are `word X`, and gives X: a bound stands behind something of any length.
-    pub fn take_from_end(&mut self, word: &str) -> Option<&'a Word> {
+    /// Takes `within DURATION` away from the end of the line, and gives the duration: this bound stands behind something of
+    /// any length.
+    pub fn take_bound(&mut self) -> Result<Option<Micros>, Wrong> {
         let left = &self.words[self.at..];
-        let [before @ .., name, value] = left else {
-            return None;
+        let Some(at) = (0..left.len()).rfind(|at| self.begins_bound(left, *at)) else {
+            return Ok(None);
         };
-        // `never within N` is a value.
-        let is_value = before.last().is_some_and(|last| last.plain() == Some("never"));
-        if name.plain() != Some(word) || is_value {
-            return None;
+        let Some(value) = left.get(at + 1) else {
+            return Err(self.missing(DURATION));
+        };
+        let bound = atoms::duration(value)?;
+        if let Some(more) = left.get(at + 2) {
+            return Err(wrong(more, "the end of the line"));
         }
-        self.end = name.column;
-        self.words = &self.words[..self.words.len() - 2];
-        Some(value)
+        self.end = left[at].column;
+        self.words = &self.words[..self.at + at];
+        Ok(Some(bound))
+    }
+
+    /// Whether the word at this place begins a bound: it is `within`, and neither part of a value nor somebody's name.
+    fn begins_bound(&self, words: &[Word], at: usize) -> bool {
+        let plain = |at: usize| words.get(at).and_then(Word::plain);
+        let is_operator = |word: &str| Op::from_word(word).is_some();
+        let before = at.checked_sub(1).and_then(plain);
+        let is_value = before.is_some_and(|before| before == "never" || is_operator(before));
+        let after = plain(at + 1);
+        let may_be_name = after.is_none_or(|after| is_operator(after) || as_partition(after).is_some());
+        plain(at) == Some("within") && !is_value && !(may_be_name && self.is_declared("within"))
     }
 
     /// That nothing follows.
@@ -197,7 +217,11 @@ impl Settings {
             None => Ok(()),
             Some((_, name, _)) => {
                 let list: Vec<String> = allowed.iter().map(|name| format!("{name}=")).collect();
-                Err(wrong(name, list.join(" ")).near(allowed.iter().copied()))
+                let expected = match allowed {
+                    [] => "the end of the line".to_string(),
+                    _ => list.join(" "),
+                };
+                Err(wrong(name, expected).near(allowed.iter().copied()))
             }
         }
     }

@@ -9,6 +9,7 @@ mod act;
 mod atoms;
 mod cursor;
 mod declared;
+mod errors;
 mod header;
 mod statement;
 mod subject;

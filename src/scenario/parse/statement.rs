@@ -5,8 +5,8 @@ use super::atoms::{self, BROKERS, TIMESTAMP, count, duration, list, number, one_
 use super::cursor::Cursor;
 use super::subject;
 use crate::scenario::ast::{
-    Condition, Configured, DropKind, ElrVersion, Layout, MessageKind, Node, Polling, ReplicationRules, Statement,
-    Timer, WriteBack,
+    Condition, Configured, DropKind, ElrVersion, Expectation, Layout, MessageKind, Node, Polling, ReplicationRules,
+    Statement, Timer, WriteBack,
 };
 use crate::scenario::fault::Wrong;
 use crate::scenario::words::Word;
@@ -224,7 +224,9 @@ fn set_disk(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     let fsync = settings.read("fsync", duration)?;
     let writeback = settings.read("writeback", |word| match word.plain() {
         Some("never") => Ok(WriteBack::Never),
-        _ => duration(word).map(WriteBack::After),
+        _ => duration(word)
+            .map(WriteBack::After)
+            .map_err(|wrong| wrong.near(["never"])),
     })?;
     settings.finish(&["write", "fsync", "writeback"])?;
     Ok(Statement::SetDisk {
@@ -264,14 +266,25 @@ fn run(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     }
 }
 
+/// An expectation where one of the two other conditions could stand as well.
+fn condition(cursor: &mut Cursor) -> Result<Expectation, Wrong> {
+    const CONDITION: &str = "'quiet', 'acked' or a subject";
+    let word = cursor.peek().ok_or_else(|| cursor.missing(CONDITION))?;
+    let words = || ["quiet", "acked"].into_iter().chain(subject::beginnings());
+    if words().any(|known| word.plain() == Some(known)) {
+        return subject::expectation(cursor);
+    }
+    Err(wrong(word, CONDITION).near(words()))
+}
+
 fn run_until(cursor: &mut Cursor) -> Result<Statement, Wrong> {
-    let within = cursor.take_from_end("within").map(duration).transpose()?;
+    let within = cursor.take_bound()?;
     // `acked P` is an expectation; `acked` alone is the condition that no record is undecided.
     let is_word = cursor.is_at_last();
     let condition = match cursor.peek_plain() {
         Some("quiet") if cursor.skip("quiet") => Condition::Quiet,
         Some("acked") if is_word && cursor.skip("acked") => Condition::Acked,
-        _ => Condition::Holds(subject::expectation(cursor)?),
+        _ => Condition::Holds(condition(cursor)?),
     };
     Ok(Statement::RunUntil { condition, within })
 }

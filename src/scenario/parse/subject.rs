@@ -31,6 +31,11 @@ fn all_words() -> impl Iterator<Item = &'static str> {
         .chain(SINGLE.iter().copied())
 }
 
+/// All words with which an expectation begins.
+pub(super) fn beginnings() -> impl Iterator<Item = &'static str> {
+    std::iter::once("not").chain(all_words())
+}
+
 /// `[not] SUBJECT [OP VALUE]`.
 pub(super) fn expectation(cursor: &mut Cursor) -> Result<Expectation, Wrong> {
     let sense = if cursor.skip("not") {
@@ -38,7 +43,10 @@ pub(super) fn expectation(cursor: &mut Cursor) -> Result<Expectation, Wrong> {
     } else {
         Sense::Plain
     };
-    let subject = subject(cursor)?;
+    let subject = subject(cursor).map_err(|wrong| match sense {
+        Sense::Plain => wrong.or_near(["not"]),
+        Sense::Negated => wrong,
+    })?;
     let test = match cursor.take() {
         None => None,
         Some(word) => {
@@ -119,9 +127,20 @@ fn single(word: &Word, cursor: &mut Cursor) -> Result<Subject, Wrong> {
             "the id of a rule",
             rules::ALL.iter().map(|rule| rule.id()),
         )?),
-        "refused" => Subject::Refused(Box::new(statement::statement(cursor)?)),
+        "refused" => refused(cursor)?,
         _ => return Err(wrong(word, "a subject").near(all_words())),
     })
+}
+
+/// A statement that could stand on a line of its own here: the beginning of the file is over.
+fn refused(cursor: &mut Cursor) -> Result<Subject, Wrong> {
+    const STATEMENT: &str = "a statement that may stand behind the beginning of a file";
+    let verb = cursor.peek().ok_or_else(|| cursor.missing(STATEMENT))?;
+    let statement = statement::statement(cursor)?;
+    if statement.sets_up() {
+        return Err(wrong(verb, STATEMENT));
+    }
+    Ok(Subject::Refused(Box::new(statement)))
 }
 
 fn replica(cursor: &mut Cursor) -> Result<Replica, Wrong> {

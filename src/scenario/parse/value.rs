@@ -2,6 +2,7 @@
 
 use super::atoms::{self, data, list, number, one_of, wrong};
 use super::cursor::Cursor;
+use super::errors;
 use crate::scenario::ast::{
     BrokerState, CopyPlace, Data, Fate, Host, Outcome, PartitionFact, Place, RecordFact, ReplicaFact, Subject, Value,
 };
@@ -124,6 +125,7 @@ pub(super) fn value(subject: &Subject, cursor: &mut Cursor) -> Result<Value, Wro
         }
         _ => one_word(shape, word),
     }
+    .map_err(|wrong| wrong.or_near(["none"]))
 }
 
 fn one_word(shape: Shape, word: &Word) -> Result<Value, Wrong> {
@@ -219,11 +221,10 @@ fn item(word: &Word) -> Result<Option<Vec<u8>>, Wrong> {
 
 /// Kafka's name of an error, such as `NOT_ENOUGH_REPLICAS`.
 fn error_name(word: &Word) -> Result<String, Wrong> {
-    let is_sign = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-    word.plain()
-        .filter(|text| !text.is_empty() && text.bytes().all(is_sign))
+    let known = word.plain().filter(|text| errors::names().any(|name| name == *text));
+    known
         .map(str::to_string)
-        .ok_or_else(|| wrong(word, "Kafka's name of an error, such as NOT_ENOUGH_REPLICAS"))
+        .ok_or_else(|| wrong(word, "Kafka's name of an error, such as NOT_ENOUGH_REPLICAS").near(errors::names()))
 }
 
 fn outcome(word: &Word, cursor: &mut Cursor) -> Result<Outcome, Wrong> {
@@ -238,7 +239,8 @@ fn outcome(word: &Word, cursor: &mut Cursor) -> Result<Outcome, Wrong> {
             Outcome::Acked { offset, partition }
         }
         _ => Outcome::Failed(error_name(word).map_err(|_| {
-            wrong(word, "'pending', 'acked', 'sent' or Kafka's name of an error").near(["pending", "acked", "sent"])
+            let words = ["pending", "acked", "sent"].into_iter().chain(errors::names());
+            wrong(word, "'pending', 'acked', 'sent' or Kafka's name of an error").near(words)
         })?),
     })
 }

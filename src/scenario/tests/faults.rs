@@ -87,16 +87,128 @@ fn words_that_nobody_knows_are_named_with_the_nearest() {
         ),
         (
             "heal al",
-            "6:8: found the end of the line, expected another node, or several\n",
+            "6:6: found 'al', expected a node, several, or 'all', the nearest is 'all'\n",
+        ),
+        (
+            "run until quit",
+            "6:11: found 'quit', expected 'quiet', 'acked' or a subject, the nearest is 'quiet'\n",
+        ),
+        (
+            "run until aked within 5s",
+            "6:11: found 'aked', expected 'quiet', 'acked' or a subject, the nearest is 'acked'\n",
+        ),
+        (
+            "run until nt leader orders-0 = 1",
+            "6:11: found 'nt', expected 'quiet', 'acked' or a subject, the nearest is 'not'\n",
+        ),
+        (
+            "BROKERS 3",
+            "6:1: found 'BROKERS', expected a statement, the nearest is 'brokers'\n",
+        ),
+        (
+            "Kill 1",
+            "6:1: found 'Kill', expected a statement, the nearest is 'kill'\n",
+        ),
+        (
+            "stop ALL",
+            "6:6: found 'ALL', expected a broker's number, a list such as 1,2 or 'all', the nearest is 'all'\n",
+        ),
+        (
+            "expect result app#1 = NOT_ENOUGH_REPLICA",
+            "6:23: found 'NOT_ENOUGH_REPLICA', expected 'pending', 'acked', 'sent' or Kafka's name of an error, \
+             the nearest is 'NOT_ENOUGH_REPLICAS'\n",
+        ),
+        (
+            "expect error reader = offset_out_of_range",
+            "6:23: found 'offset_out_of_range', expected Kafka's name of an error, such as NOT_ENOUGH_REPLICAS, \
+             the nearest is 'OFFSET_OUT_OF_RANGE'\n",
+        ),
+        (
+            "expect result app#1 = \"acked\"",
+            "6:23: found '\"acked\"', expected 'pending', 'acked', 'sent' or Kafka's name of an error, \
+             the nearest is 'acked'\n",
+        ),
+        (
+            "expect isr orders-0 = nne",
+            "6:23: found 'nne', expected numbers with commas between them, or 'none', the nearest is 'none'\n",
+        ),
+        (
+            "set disk 1 writeback=nevr",
+            "6:22: found 'nevr', expected a duration with its unit, such as 250us 500ms 10s 5m 2h 7d, \
+             the nearest is 'never'\n",
+        ),
+        (
+            "cut 1 to 2",
+            "6:7: found 'to', expected another node, or several, or 'from' before them\n",
+        ),
+        (
+            "cut 1 fom 2",
+            "6:7: found 'fom', expected another node, or several, or 'from' before them, the nearest is 'from'\n",
+        ),
+        (
+            "heal 1 from 2",
+            "6:8: found 'from', expected another node, or several\n",
+        ),
+        ("heal 1 2 3", "6:10: found '3', expected the end of the line\n"),
+        (
+            "kill broker 1",
+            "6:6: found 'broker', expected brokers, 'controller' or a client's name\n",
         ),
     ] {
         assert_eq!(faults_of(statement), fault);
     }
 }
 
+/// A bound stands behind a condition of any length, and `within` may be a value or somebody's name all the same.
+#[test]
+fn a_bound_is_told_from_a_name() {
+    const END: &str = "expected the end of the line\n";
+    let duration = "expected a duration with its unit, such as 250us 500ms 10s 5m 2h 7d\n";
+    for (statement, fault) in [
+        (
+            "run until leader orders-0 = 1 within",
+            format!("6:37: found the end of the line, {duration}"),
+        ),
+        (
+            "run until acked within",
+            format!("6:23: found the end of the line, {duration}"),
+        ),
+        ("run until acked within 1s now", format!("6:27: found 'now', {END}")),
+        ("run until quiet within soon", format!("6:24: found 'soon', {duration}")),
+        ("run until read reader = within", String::new()),
+        ("run until read reader = within within 5s", String::new()),
+        ("producer within\nrun until acked within", String::new()),
+        ("producer within\nrun until acked within = 3 within 5s", String::new()),
+        ("producer within\nrun until acked within orders-0 = 3", String::new()),
+    ] {
+        assert_eq!(faults_of(statement), fault, "{statement}");
+    }
+}
+
+#[test]
+fn what_belongs_to_the_beginning_of_a_file_cannot_be_refused_behind_it() {
+    let expected = "expected a statement that may stand behind the beginning of a file\n";
+    for (statement, column) in [
+        ("expect not refused brokers 5", 20),
+        ("expect refused brokers 5", 16),
+        ("run until not refused seed 3", 23),
+    ] {
+        let verb = statement.split(' ').rev().nth(1).unwrap_or_default();
+        assert_eq!(faults_of(statement), format!("6:{column}: found '{verb}', {expected}"));
+    }
+    assert_eq!(
+        faults_of("expect refused brokers"),
+        "6:23: found the end of the line, expected a number of brokers, from 1\n"
+    );
+}
+
 #[test]
 fn what_is_missing_or_too_much_is_named() {
     for (statement, fault) in [
+        (
+            "start app directory=late",
+            "6:11: found 'directory', expected the end of the line\n",
+        ),
         ("send", "6:5: found the end of the line, expected a producer's name\n"),
         ("kill 1 now", "6:8: found 'now', expected the end of the line\n"),
         (
