@@ -1,13 +1,15 @@
 //! `highwater conform PATH…`: replays recordings of a real Kafka.
 //!
 //! Prints a line a recording; where one differs, the operation, the field, Kafka's value and ours; at the end the
-//! totals. Folders are searched for `.json` and `.jsonl` files, in the order of their names.
+//! totals. Folders are searched for `.json` and `.jsonl` files, in the order of their names; both may be packed as `.gz`. A
+//! folder without any is a wrong one, and nothing has been compared.
 //!
 //! Deliberately absent: everything about recordings but finding, reading and printing; see [`crate::conform`].
 
 use crate::conform::{self, Difference, Replayed, Report, Verdict};
+use flate2::read::GzDecoder;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// How a run ended, as an exit status.
@@ -38,9 +40,16 @@ pub fn run(paths: &[PathBuf], out: &mut impl Write, err: &mut impl Write) -> io:
         if let Err(error) = collect(path, &mut files) {
             writeln!(err, "{}: {error}", path.display())?;
             status = Status::Unreadable;
+        } else if files.is_empty() {
+            writeln!(
+                err,
+                "{}: there are no recordings, whose names end in .json or .jsonl, or .gz behind that",
+                path.display()
+            )?;
+            status = Status::Unreadable;
         }
         for file in files {
-            let text = fs::read_to_string(&file).map_err(|error| error.to_string());
+            let text = read(&file).map_err(|error| error.to_string());
             match text.and_then(|text| conform::replay(&text).map_err(|error| error.to_string())) {
                 Ok(reports) => reports
                     .iter()
@@ -80,14 +89,34 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         .collect::<io::Result<Vec<_>>>()?;
     entries.sort();
     for entry in entries {
-        let recording = entry
-            .extension()
-            .is_some_and(|extension| extension == "json" || extension == "jsonl");
+        let recording = match is_packed(&entry) {
+            true => entry.file_stem().map(Path::new).is_some_and(is_recording),
+            false => is_recording(&entry),
+        };
         if entry.is_dir() || recording {
             collect(&entry, files)?;
         }
     }
     Ok(())
+}
+
+fn is_recording(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|extension| extension == "json" || extension == "jsonl")
+}
+
+fn is_packed(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "gz")
+}
+
+/// The text of a recording.
+fn read(file: &Path) -> io::Result<String> {
+    if !is_packed(file) {
+        return fs::read_to_string(file);
+    }
+    let mut text = String::new();
+    GzDecoder::new(fs::File::open(file)?).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 fn print(file: &Path, report: &Report, totals: &mut Totals, out: &mut impl Write) -> io::Result<()> {
@@ -199,6 +228,36 @@ mod tests {
         assert_eq!(
             tried(&folder, &folder.0.join("r.json")),
             (Status::Differs, expected.into(), String::new())
+        );
+    }
+
+    /// So that a wrong folder is not taken for a sound one.
+    #[test]
+    fn a_folder_without_recordings_is_said() {
+        let folder = Folder::new("empty", &[("README.md", b"?")]);
+        assert_eq!(
+            tried(&folder, &folder.0),
+            (
+                Status::Unreadable,
+                "0 recordings, 0 operations, 0 differ, 0 skipped\n".into(),
+                "F: there are no recordings, whose names end in .json or .jsonl, or .gz behind that\n".into()
+            )
+        );
+    }
+
+    #[test]
+    fn packed_recordings_are_read_as_they_are() {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(RECORDING.as_bytes()).unwrap();
+        let folder = Folder::new(
+            "packed",
+            &[("r.json.gz", &packed.finish().unwrap()), ("notes.txt.gz", b"?")],
+        );
+        let expected = "F/r.json.gz (one key): 1 operations, same\n\
+                        1 recordings, 1 operations, 0 differ, 0 skipped\n";
+        assert_eq!(
+            tried(&folder, &folder.0),
+            (Status::Same, expected.into(), String::new())
         );
     }
 

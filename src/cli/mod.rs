@@ -38,8 +38,8 @@ enum Command {
     Run(run::Arguments),
     /// Replays recordings of a real Kafka and says where this model differs.
     ///
-    /// Files, or folders that are searched for .json and .jsonl files. Exit status: 0 when nothing differs; 1 when
-    /// something does; 2 when a file cannot be read.
+    /// Files, or folders that are searched for .json and .jsonl files, plain or packed as .gz. Exit status: 0 when nothing
+    /// differs; 1 when something does; 2 when a file cannot be read or a folder holds no recordings.
     #[command(after_help = CONFORM_EXAMPLE)]
     Conform {
         /// Recordings, or folders with recordings.

@@ -425,7 +425,7 @@ fn notice(page: &Page, act: &Callback<Act>) -> Html {
                 <button class="btn small" onclick={act.reform(|_| Act::TakeBack)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
         },
         Some(Notice::Refused(why)) => {
-            html! { <div class="notice error" role="alert" data-testid="notice"><p>{ names::capital(why) }</p>{ dismiss }</div> }
+            html! { <div class="notice error" role="alert" data-testid="notice"><p>{ names::sentence(why, |word| page.session.as_ref().is_some_and(|session| session.is_name(word))) }</p>{ dismiss }</div> }
         }
         Some(Notice::Said(text)) => {
             html! { <div class="notice said" role="status" data-testid="notice"><p>{ text.to_string() }</p>{ dismiss }</div> }

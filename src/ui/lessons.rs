@@ -104,7 +104,7 @@ pub fn broken(slug: &str, faults: &[Fault]) -> Html {
                 <ul class="truths" data-testid="lesson-faults">
                     { for faults.iter().map(|fault| html! { <li><p>
                         if fault.line > 0 { <b>{ format!("Line {}: ", fault.line) }</b> }
-                        { names::capital(&fault.wrong) }{ ". " }<span class="soft">{ names::capital(&fault.remedy) }{ "." }</span>
+                        { names::sentence(&fault.wrong, |_| false) }{ ". " }<span class="soft">{ names::sentence(&fault.remedy, |_| false) }{ "." }</span>
                     </p></li> }) }
                 </ul>
                 <p><a href="#/lessons">{ "To the list of lessons" }</a></p>

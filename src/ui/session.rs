@@ -438,6 +438,13 @@ impl Session {
         (later.statement)(text, &names).map_err(|fault| words_of(&fault))
     }
 
+    /// Whether a client, a group or a topic is called so.
+    pub fn is_name(&self, word: &str) -> bool {
+        let world = self.playback.world();
+        let is_group = world.settings().group_named(word).is_some();
+        is_group || world.client_named(word).is_some() || world.topic_named(word).is_some()
+    }
+
     /// Who leads the partition in view, if somebody does whose process runs.
     pub fn leader(&self) -> Option<BrokerId> {
         let world = self.playback.world();

@@ -124,6 +124,19 @@ pub fn capital(text: &str) -> String {
     })
 }
 
+/// The first letter large, unless the text begins with something that is written as it is: a config's name, a record's, or
+/// what `is_name` knows.
+pub fn sentence(text: &str, is_name: impl Fn(&str) -> bool) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
+    let word = first.trim_end_matches([',', ':', ';', '.']);
+    let is_word = word.chars().all(char::is_alphabetic);
+    if is_word && !is_name(word) {
+        capital(text)
+    } else {
+        text.to_string()
+    }
+}
+
 /// A moment of virtual time with as many digits as say something: `850 µs`, `86 ms`, `9.14 s`, `12 min 5 s`.
 pub fn time(at: Micros) -> String {
     match at {
@@ -237,6 +250,22 @@ mod tests {
         assert_eq!(brokers_said(&ids), "brokers 1, 2 and 3");
         assert_eq!(brokers_said(&ids[1..2]), "broker 2");
         assert_eq!(brokers_said(&[]), "nobody");
+    }
+
+    #[test]
+    fn a_sentence_begins_with_a_large_letter_and_a_name_with_its_own() {
+        let is_name = |word: &str| word == "app";
+        for (text, said) in [
+            ("the topic is gone", "The topic is gone"),
+            ("refused: broker 1 is down", "Refused: broker 1 is down"),
+            ("retention.ms=-5 is out of range", "retention.ms=-5 is out of range"),
+            ("acks=5 is not a value", "acks=5 is not a value"),
+            ("payments-0 has no leader", "payments-0 has no leader"),
+            ("app is not running", "app is not running"),
+            ("", ""),
+        ] {
+            assert_eq!(sentence(text, is_name), said);
+        }
     }
 
     #[test]
