@@ -2,7 +2,7 @@
 
 use yew::prelude::*;
 
-use crate::cluster::{BrokerId, Node, Tag};
+use crate::cluster::{BrokerId, Tag};
 use crate::config::Acks;
 use crate::ledger::present::Fate;
 use crate::log::Errors;
@@ -11,7 +11,7 @@ use crate::ui::icons::icon;
 use crate::ui::page::Landing;
 use crate::ui::panel::heading;
 use crate::ui::session::Session;
-use crate::ui::tale::{Became, Tale};
+use crate::ui::tale::{Became, Silence, Tale};
 use crate::ui::terms::Words;
 use crate::ui::view::faults::{after_kill, at_stake};
 use crate::ui::view::lanes::acks_word;
@@ -99,25 +99,14 @@ fn meanwhile(tale: &Tale, session: &Session) -> Html {
 /// Why the shop has no answer yet although another broker leads.
 fn shop_waits(look: &Look<'_>, tale: &Tale) -> String {
     let who = tale.who;
-    let client = look.world.clients().find(|(_, client)| client.is_producer());
-    let cut = client.is_some_and(|(id, _)| {
-        let (shop, broker) = (Node::Client(id), Node::Broker(who));
-        !look.world.network().connects(shop, broker)
-    });
-    let paused = look.world.broker(who).is_some_and(|broker| broker.is_paused());
-    match tale.how {
-        Some(Ending::PoweredOff) => {
-            format!("The shop still waits for broker {who}: a host without power closes no connection.")
-        }
-        Some(Ending::Killed | Ending::Stopped) => {
-            "The shop asks the brokers that are left, until one of them knows.".to_string()
-        }
-        None if paused => format!("The shop still waits for broker {who}: a frozen process closes no connection."),
-        None if cut => {
-            format!("The shop still waits for broker {who}: a path that is cut loses messages without a word.")
-        }
-        None => "The shop has not heard of it yet.".to_string(),
-    }
+    let why = match tale.silence(look) {
+        Silence::Asks => return "The shop asks the brokers that are left, until one of them knows.".to_string(),
+        Silence::Unheard => return "The shop has not heard of it yet.".to_string(),
+        Silence::NoPower => "a host without power closes no connection",
+        Silence::Frozen => "a frozen process closes no connection",
+        Silence::Cut => "a path that is cut loses messages without a word",
+    };
+    format!("The shop still waits for broker {who}: {why}.")
 }
 
 fn after(landing: &Landing, tale: &Tale, session: &Session, selected: Option<Subject>, act: &Callback<Act>) -> Html {

@@ -5,7 +5,7 @@
 //! future off or brought it back. Deliberately absent: how it is told.
 
 use crate::cluster::event::Outcome;
-use crate::cluster::{BrokerId, Tag};
+use crate::cluster::{BrokerId, Node, Tag};
 use crate::config::Acks;
 use crate::history::Mark;
 use crate::ledger::present::Fate;
@@ -67,6 +67,19 @@ impl Tale {
         !self.is_told() && (self.elected.is_none() || self.waits)
     }
 
+    /// Why the shop has no answer yet although another leads.
+    pub fn silence(&self, look: &Look<'_>) -> Silence {
+        let broker = Node::Broker(self.who);
+        let mut shops = look.world.clients().filter(|(_, client)| client.is_producer());
+        match self.how {
+            Some(Ending::PoweredOff) => Silence::NoPower,
+            Some(Ending::Killed | Ending::Stopped) => Silence::Asks,
+            None if look.world.broker(self.who).is_some_and(|broker| broker.is_paused()) => Silence::Frozen,
+            None if shops.any(|(shop, _)| !look.world.network().connects(Node::Client(shop), broker)) => Silence::Cut,
+            None => Silence::Unheard,
+        }
+    }
+
     /// What became of the payments.
     pub fn ending(&self, look: &Look<'_>) -> Became {
         let lost = look.lost();
@@ -115,6 +128,21 @@ impl Tale {
         }
         refused
     }
+}
+
+/// Why a client hears nothing of a leader that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// Its connection was closed with the process, and it asks whom else there is.
+    Asks,
+    /// A host without power closes nothing.
+    NoPower,
+    /// Neither does a frozen process.
+    Frozen,
+    /// What is sent on the path is lost.
+    Cut,
+    /// Nothing but time is in the way.
+    Unheard,
 }
 
 /// What became of the payments.

@@ -11,7 +11,7 @@ use crate::ui::page::{Kept, Notice, Page, Place};
 use crate::ui::playground;
 use crate::ui::reading::Given;
 use crate::ui::session::Session;
-use crate::ui::tale::{Became, Tale};
+use crate::ui::tale::{Became, Silence, Tale};
 use crate::ui::view::panels::{Control, Fault, Tone};
 use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, caption, with_broken};
@@ -727,6 +727,26 @@ fn a_story_without_a_yes_after_the_election_comes_to_an_end_too() {
         page.tick();
     }
     assert!(tale(&page).is_told() && unhurried < 60, "{unhurried} steps");
+}
+
+#[test]
+fn the_shop_waits_for_what_keeps_it_waiting() {
+    for (fault, expected) in [
+        (Fault::Kill, Silence::Asks),
+        // It hands over before it ends.
+        (Fault::Stop, Silence::Unheard),
+        (Fault::PowerOff, Silence::NoPower),
+        (Fault::Pause, Silence::Frozen),
+        (Fault::Cut, Silence::Cut),
+    ] {
+        let mut page = landed(20);
+        page.perform(Act::Fault(1, fault));
+        page.playing = true;
+        while Tale::of(run(&page)).is_none_or(|tale| !tale.has_election()) && page.playing {
+            page.tick();
+        }
+        assert_eq!(tale(&page).silence(&run(&page).look()), expected, "{fault:?}");
+    }
 }
 
 #[test]
