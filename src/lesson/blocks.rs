@@ -118,10 +118,13 @@ pub struct RawPuzzle {
     pub solution: Vec<Written>,
 }
 
-/// Whether a word behind a fence belongs to the format. A word that is nearly one of its words counts, so that a typing
-/// mistake is found and not shown as text.
+/// The word behind a fence whose text is to be set as it is; no word says the same.
+pub const AS_IT_IS: &str = "text";
+
+/// Whether a word behind a fence belongs to the format. Every word but one does, so that a typing mistake is found and not
+/// shown as text.
 pub fn is_block(word: &str) -> bool {
-    KINDS.contains(&word) || nearest(word, KINDS).is_some()
+    !word.is_empty() && word != AS_IT_IS
 }
 
 /// Reads a fenced block; `line` is the first line of its content.
@@ -156,7 +159,10 @@ pub fn parse(head: &str, content: &str, line: u32, faults: &mut Vec<Fault>) -> O
             Err(Fault::new(
                 fence,
                 format!("'{kind}' is no kind of block"),
-                format!("use one of {}{near}", KINDS.join(", ")),
+                format!(
+                    "use one of {}, or '{AS_IT_IS}' for what is to be set as it is{near}",
+                    KINDS.join(", ")
+                ),
             ))
         }
     };

@@ -16,7 +16,7 @@ use super::markdown::{Block, Piece};
 use super::misconception::Misconception;
 use super::stores::{self, StoreRun};
 use super::{blocks, front, markdown};
-use crate::scenario::ast::{Expectation, Line, Statement, Subject};
+use crate::scenario::ast::{Act, Expectation, Line, Statement, Subject};
 use crate::scenario::{Names, parse_statement};
 use crate::sorted::sort_by;
 use crate::wal;
@@ -182,6 +182,8 @@ pub enum Words {
     Text(String),
     /// The value of this subject at the stop.
     Value(About),
+    /// The records behind the values of this subject, by the names that the picture gives them.
+    Records(Subject),
 }
 
 /// A question that the run answers.
@@ -284,6 +286,7 @@ impl Lesson {
         let (front, taken) = front::parse(&lines, &mut faults);
         let body = lines.get(taken..).unwrap_or_default().join("\n");
         let pieces = markdown::parse(&body, taken as u32 + 1, blocks::is_block, &mut faults);
+        hidden_blocks(&lines, &pieces, &mut faults);
         let mut compiler = Compiler::new(front, &mut faults);
         for piece in pieces {
             compiler.piece(piece);
@@ -299,6 +302,19 @@ impl Lesson {
             Part::Caption { stop, words } if *stop == at => Some(words.as_slice()),
             _ => None,
         })
+    }
+
+    /// How much there is to do to play it: statements, and the records that they send.
+    pub fn effort(&self) -> u64 {
+        let sent = |line: &Line| match &line.statement {
+            Statement::Act(Act::Send(sending)) => sending.count.unwrap_or(1),
+            _ => 1,
+        };
+        let of = |run: &Run| match run {
+            Run::Cluster(lines) => lines.iter().map(sent).sum(),
+            Run::Stores(run) => run.acts.len() as u64,
+        };
+        self.runs.iter().map(of).fold(0, u64::saturating_add)
     }
 
     /// All predictions.
@@ -572,7 +588,20 @@ impl<'f> Compiler<'f> {
     fn words(&mut self, piece: CaptionPiece) -> Option<Words> {
         match piece {
             CaptionPiece::Text(text) => Some(Words::Text(text)),
-            CaptionPiece::Value(written) => self.subject(&written).map(Words::Value),
+            CaptionPiece::Value(written) => match written.text.strip_prefix("records ") {
+                Some(rest) => self.records(rest, written.line),
+                None => self.subject(&written).map(Words::Value),
+            },
+        }
+    }
+
+    /// `records T-P@B` or `records C`: those that `values T-P@B` and `read C` give the values of.
+    fn records(&mut self, of: &str, line: u32) -> Option<Words> {
+        let subject = if of.contains('@') { "values" } else { "read" };
+        let text = format!("{subject} {of}");
+        match self.subject(&Written { line, text })? {
+            About::Cluster(subject) => Some(Words::Records(subject)),
+            About::Stores(_) => None,
         }
     }
 
@@ -736,6 +765,30 @@ impl<'f> Compiler<'f> {
                 .push(Fault::new(raw.line, wrong, "put the scene that answers it behind it"));
         }
         self.lesson
+    }
+}
+
+/// A block of the format that stands in a list, a quotation or behind four spaces is text to Markdown: it is named, not
+/// passed over.
+fn hidden_blocks(lines: &[&str], pieces: &[Piece], faults: &mut Vec<Fault>) {
+    let is_within = |number: u32| {
+        pieces.iter().any(|piece| match piece {
+            Piece::Fenced { content, line, .. } => {
+                (line.saturating_sub(1)..=line + content.lines().count() as u32).contains(&number)
+            }
+            Piece::Prose(_) => false,
+        })
+    };
+    for (number, line) in (1..).zip(lines) {
+        let fence = line.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || ">-*+.)".contains(c));
+        let head = fence.trim_start_matches(['`', '~']);
+        let word = head.split_whitespace().next().unwrap_or_default();
+        let has_mark = fence.len() < line.len();
+        if has_mark && fence.len() >= head.len() + 3 && blocks::KINDS.contains(&word) && !is_within(number) {
+            let wrong = format!("the {word} block stands within another block, so that it would be shown as text");
+            let remedy = "begin its fence at the beginning of a line, outside lists and quotations";
+            faults.push(Fault::new(number, wrong, remedy));
+        }
     }
 }
 

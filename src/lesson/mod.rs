@@ -1,7 +1,9 @@
 //! Lessons: Markdown files with scenes in the scenario language, captions, predictions and a closing puzzle.
 //!
 //! A lesson is also a test: `replay` plays it from end to end and says where the engine does not do what its words say.
-//! Answers are never written down: the right option of a prediction is the one whose condition holds in the run.
+//! Answers are never written down: the right option of a prediction is the one whose condition holds in the run. Records
+//! are called in a caption what the picture calls them: `{records payments-0@1}` and `{records reader}` name those that
+//! `values` and `read` would give the contents of.
 //! Deliberately absent: how a lesson looks, and where progress is kept.
 //!
 //! The file: front matter (`title`, `number`, `minutes`, `needs`, `misconceptions`), prose, and fenced blocks
@@ -18,6 +20,7 @@ pub mod markdown;
 pub mod misconception;
 pub mod progress;
 pub mod replay;
+pub mod said;
 pub mod stores;
 
 pub use compile::{About, Choice, Condition, Kind, Lesson, Part, Prediction, Puzzle, Run, Stop, Words};

@@ -3,12 +3,14 @@
 
 use super::compile::{About, Condition, Kind, Lesson, Part, Prediction, Puzzle, Run, Words};
 use super::fault::Fault;
+use super::said;
 use super::stores::StoreRun;
 use crate::cluster::World;
 use crate::history::{Playback, Stepped};
 use crate::ledger::Ledger;
 use crate::scenario::ast::{Script, Value};
-use crate::scenario::look::{Verdict, judge, look};
+use crate::scenario::look::{Verdict, judge, look, records};
+use crate::sorted::sort_by;
 use crate::wal::Stores;
 
 /// A world at a stop, of either kind.
@@ -56,9 +58,13 @@ pub enum Answer {
 
 /// What a caption says in a world.
 pub fn caption(words: &[Words], moment: Moment<'_>) -> String {
-    let piece = |piece: &Words| match piece {
-        Words::Text(text) => text.clone(),
-        Words::Value(about) => moment.look(about).to_string(),
+    let piece = |piece: &Words| match (piece, moment) {
+        (Words::Text(text), _) => text.clone(),
+        (Words::Value(about), _) => said::value(&moment.look(about)),
+        (Words::Records(subject), Moment::Cluster(world, ledger)) => {
+            said::records(&records(subject, world, ledger), world)
+        }
+        (Words::Records(_), Moment::Stores(_)) => said::NONE.to_string(),
     };
     words.iter().map(piece).collect()
 }
@@ -138,26 +144,30 @@ impl Lesson {
         }
     }
 
-    /// Plays the whole lesson: scenes, captions, checks, predictions, and the solution of the puzzle or of the design.
+    /// Plays the whole lesson: scenes, captions, checks, predictions, and the solution of the puzzle or of the design. A
+    /// world that cannot go on ends there, and the next one is played all the same.
     ///
     /// # Errors
-    /// Every place where the run is not what the lesson says.
+    /// Every place where the run is not what the lesson says, by line.
     pub fn replay(&self) -> Result<Replayed, Vec<Fault>> {
         let mut replay = Replay {
             lesson: self,
             done: Replayed::default(),
             faults: Vec::new(),
         };
-        let mut playing: Option<(usize, Playing)> = None;
+        let mut run = None;
+        let mut playing: Option<Playing> = None;
         for (at, stop) in self.stops.iter().enumerate() {
-            if playing.as_ref().is_none_or(|(run, _)| *run != stop.run) {
-                playing = replay.begin(stop.run).map(|begun| (stop.run, begun));
+            if run.replace(stop.run) != Some(stop.run) {
+                playing = replay.begin(stop.run);
             }
-            let Some((_, playing)) = &mut playing else { break };
-            if !replay.play(playing, stop.done) {
-                break;
+            playing = playing.take().and_then(|mut playing| {
+                let went_on = replay.play(&mut playing, stop.done);
+                went_on.then_some(playing)
+            });
+            if let Some(playing) = &playing {
+                replay.look(at, playing.moment());
             }
-            replay.look(at, playing.moment());
         }
         if let Some(puzzle) = self.puzzle() {
             replay.solve(puzzle);
@@ -165,6 +175,8 @@ impl Lesson {
         if let Some(task) = self.design() {
             replay.faults.extend(task.replay());
         }
+        sort_by(&mut replay.faults, Fault::cmp);
+        replay.faults.dedup();
         if replay.faults.is_empty() {
             Ok(replay.done)
         } else {

@@ -307,7 +307,7 @@ fn each_mistake_is_named_with_its_line_and_remedy() {
         (
             "```scene begin",
             "```scen begin",
-            "12: 'scen' is no kind of block; use one of scene, store, caption, predict, check, puzzle, design, real; did you mean 'scene'?",
+            "12: 'scen' is no kind of block; use one of scene, store, caption, predict, check, puzzle, design, real, or 'text' for what is to be set as it is; did you mean 'scene'?",
         ),
         (
             "```scene begin",

@@ -55,6 +55,26 @@ impl Zoom {
         }
     }
 
+    /// How wide a column is, in CSS pixels.
+    pub const fn column(self, narrow: bool) -> i64 {
+        match (self, narrow) {
+            (Zoom::Near, false) => 46,
+            (Zoom::Near, true) => 40,
+            (Zoom::Far, false) => 28,
+            (Zoom::Far, true) => 26,
+            (Zoom::Farthest, _) => 12,
+        }
+    }
+
+    /// This width, or the next narrower one if only that leaves room for so many columns in which a record can still be
+    /// pressed; `columns` says how many there are at a width.
+    pub fn with_room_for(self, span: i64, columns: impl Fn(Zoom) -> i64) -> Zoom {
+        match self {
+            Zoom::Near if columns(Zoom::Near) < span && columns(Zoom::Far) >= span => Zoom::Far,
+            zoom => zoom,
+        }
+    }
+
     /// One step nearer.
     pub const fn nearer(self) -> Zoom {
         match self {
@@ -130,6 +150,8 @@ pub enum Act {
     Inspect(Option<Subject>),
     /// Opens a lesson file of somebody's own: its name and its text.
     OpenLesson(String, String),
+    /// Plays the lesson of somebody's own from end to end, and says what does not keep its word.
+    CheckLesson,
     /// The file of a lesson has come, or why it did not.
     Fetched(Rc<str>, Result<String, String>),
     /// Plays a text of the scenario language from its beginning, on the playground.

@@ -53,7 +53,7 @@ pub fn App() -> Html {
     let waits = use_mut_ref(|| false);
     let track = use_node_ref();
     let room = use_state(|| Room {
-        columns: 10,
+        width: 468,
         narrow: browser::matches("(max-width: 640px)"),
     });
 
@@ -122,7 +122,7 @@ pub fn App() -> Html {
     use_drop(page.clone(), act.clone());
     use_keys(act.clone(), dialog.clone(), waits, settings.keys);
     let shown = page.borrow().session.is_some();
-    use_width(track.clone(), room.clone(), page.borrow().zoom, shown);
+    use_width(track.clone(), room.clone(), shown);
 
     let open = |which: Dialog| {
         let (dialog, act) = (dialog.clone(), act.clone());
@@ -257,12 +257,23 @@ fn body(page: &Page, act: &Callback<Act>, room: Room, still: bool, track: NodeRe
 fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, still: bool, track: NodeRef) -> Html {
     let look = session.look();
     let step = session.step_number();
-    let window = Window::place(
-        look.first_offset(),
-        look.last_offset() + lanes::waiting(&look),
-        room.columns,
-        page.window,
-    );
+    let reading = match &page.place {
+        Place::Lesson(reading) => Some(&**reading),
+        _ => None,
+    };
+    let (written, picking) = reading.zip(later::get()).map_or((None, false), |(reading, later)| {
+        (later.views.of_lesson)(reading, session)
+    });
+    let (first, last) = (look.first_offset(), look.last_offset());
+    // While a question asks for records, all of them are in view if there is any way.
+    let zoom = match picking {
+        true => page.zoom.with_room_for(last - first, |zoom| room.columns(zoom)),
+        false => page.zoom,
+    };
+    let window = match picking {
+        true => Window::of_all(first, last, room.columns(zoom), page.window),
+        false => Window::place(first, last + lanes::waiting(&look), room.columns(zoom), page.window),
+    };
     let mut flights = wire::flights(&look, session.heads());
     if let Some(later) = later::get().filter(|_| page.heartbeats) {
         flights.extend((later.views.heartbeats)(session));
@@ -277,18 +288,11 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
         links: wire::links(&look),
         flights,
     });
-    let reading = match &page.place {
-        Place::Lesson(reading) => Some(&**reading),
-        _ => None,
-    };
-    let (written, picking) = reading.zip(later::get()).map_or((None, false), |(reading, later)| {
-        (later.views.of_lesson)(reading, session)
-    });
     let told = told::caption(&look).filter(|_| step > 0);
     let caption = written
         .or(told)
         .unwrap_or_else(|| at_rest(session, reading).to_string());
-    let caption = told::with_broken(caption, &look);
+    let broken = told::broken(&look);
     let now = names::time(look.world.now());
     let frame = Frame {
         window,
@@ -307,7 +311,8 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     // A scenario of somebody's own can be played to its end at once; a lesson has its stops.
     let more_to_come = matches!(page.place, Place::Playground(_)) && session.has_more_to_play();
     let marks = session.marks();
-    let spoken: Rc<str> = format!("Step {step} of {}, {now}. {caption}", session.steps()).into();
+    let also = broken.as_ref().map_or_else(String::new, |broken| format!(" {broken}"));
+    let spoken: Rc<str> = format!("Step {step} of {}, {now}. {caption}{also}", session.steps()).into();
     let quiet = page.playing && period < 1_000;
     let refused = page.refused.as_ref();
     let refused = refused.map(|(name, why)| (AttrValue::from(*name), AttrValue::from(why.to_string())));
@@ -335,8 +340,9 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
             <div class="middle">
                 <main class="mid" id="main" tabindex="-1">
                     { notice(page, act) }
-                    <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p><Words text={caption.clone()}/></p></div>
-                    <Scene stage={stage.clone()} {under} {overview} {detail} zoom={page.zoom} {motion} {flow} {frame} {track}/>
+                    <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p><Words text={caption.clone()}/></p>
+                        if let Some(broken) = broken { <p class="broken" data-testid="broken">{ broken }</p> }</div>
+                    <Scene stage={stage.clone()} {under} {overview} {detail} {zoom} {motion} {flow} {frame} {track}/>
                 </main>
                 <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}>{ inspected }</InspectorPane>
                 if behind { <aside class="left after" aria-label="Playground">{ left(page, session, reading, act) }</aside> }
@@ -423,6 +429,10 @@ fn notice(page: &Page, act: &Callback<Act>) -> Html {
         Some(Notice::Aside) => html! {
             <div class="notice" role="status" data-testid="notice"><p>{ "What you had on the playground before is set aside." }</p>
                 <button class="btn small" onclick={act.reform(|_| Act::TakeBack)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
+        },
+        Some(Notice::Unchecked) => html! {
+            <div class="notice said" role="status" data-testid="notice"><p>{ "This lesson is long, so it was not played from end to end: whether its checks hold is not known." }</p>
+                <button class="btn small" onclick={act.reform(|_| Act::CheckLesson)}>{ "Check it now" }</button>{ dismiss }</div>
         },
         Some(Notice::Refused(why)) => {
             html! { <div class="notice error" role="alert" data-testid="notice"><p>{ names::sentence(why, |word| page.session.as_ref().is_some_and(|session| session.is_name(word))) }</p>{ dismiss }</div> }
@@ -612,15 +622,22 @@ fn use_keys(
 /// What there is room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Room {
-    /// Columns of records.
-    columns: i64,
+    /// The width of a log, in CSS pixels.
+    width: i64,
     /// Whether there is room for one broker only.
     narrow: bool,
 }
 
+impl Room {
+    /// How many columns of records there are.
+    fn columns(self, zoom: Zoom) -> i64 {
+        ((self.width - 8) / zoom.column(self.narrow)).max(2)
+    }
+}
+
 /// Measures what there is room for.
 #[hook]
-fn use_width(track: NodeRef, room: UseStateHandle<Room>, zoom: Zoom, shown: bool) {
+fn use_width(track: NodeRef, room: UseStateHandle<Room>, shown: bool) {
     let measure = {
         let room = room.clone();
         move || {
@@ -628,18 +645,11 @@ fn use_width(track: NodeRef, room: UseStateHandle<Room>, zoom: Zoom, shown: bool
                 return;
             };
             let narrow = browser::matches("(max-width: 640px)");
-            let column = match (zoom, narrow) {
-                (Zoom::Near, false) => 46,
-                (Zoom::Near, true) => 40,
-                (Zoom::Far, false) => 28,
-                (Zoom::Far, true) => 26,
-                (Zoom::Farthest, _) => 12,
-            };
-            let columns = i64::from((track.client_width() - 8) / column).max(2);
-            room.set(Room { columns, narrow });
+            let width = i64::from(track.client_width());
+            room.set(Room { width, narrow });
         }
     };
-    use_effect_with((zoom, shown), move |_| {
+    use_effect_with(shown, move |_| {
         measure();
         let listening = Listening::to(browser::window().into(), "resize", move |_| measure());
         move || drop(listening)

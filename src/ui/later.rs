@@ -35,6 +35,8 @@ pub struct Later {
     pub statement: fn(&str, &Names) -> Result<Statement, Fault>,
     /// Begins the lesson of this name that a text holds.
     pub open: fn(&mut Page, &str, &str),
+    /// Plays a lesson of somebody's own from end to end, and says what does not keep its word.
+    pub check_lesson: fn(&mut Page),
     /// Reads prose without scenes, which begins at a line of its file.
     pub prose: fn(&str, u32, &mut Vec<LessonFault>) -> Vec<Block>,
     /// A fault as a line of the scenario language, if there is something that it can be done to.
@@ -76,6 +78,7 @@ static ALL: Later = Later {
     script: scenario::parse,
     statement: scenario::parse_statement,
     open: Page::begin_lesson,
+    check_lesson: Page::check_lesson,
     prose: markdown::prose,
     fault: faults::statement,
     begin_playground: Page::begin_playground,

@@ -108,7 +108,7 @@ fn part(part: &Part) -> Html {
     html! {
         <td class={classes!(role, health)} title={part.words()}>
             <span class="sr">{ part.words() }</span>
-            <span aria-hidden="true">{ icon_of(broken) }{ icon(glyph) }<span class="w">{ part.standing() }</span>if let Some(lag) = lag { <b>{ format!("−{lag}") }</b> }</span>
+            <span aria-hidden="true">{ icon_of(broken) }{ icon(glyph) }<span class="w">{ part.standing() }</span>if let Some(end) = part.end { <i>{ format!("LEO {end}") }</i> }if let Some(lag) = lag { <b>{ format!("−{lag}") }</b> }</span>
         </td>
     }
 }

@@ -82,7 +82,6 @@ fn place_in(reading: &Reading, session: &dyn Run) -> String {
     }
 }
 
-/// Where to go from the end of a lesson.
 /// Where one goes from a lesson's end, and what that is called.
 fn onwards(slug: &str) -> (String, String) {
     let library = crate::lesson::library::LIBRARY;
@@ -151,7 +150,7 @@ fn OutcomePanel(props: &OutcomeProps) -> Html {
             <p class="q">{ headline }</p>
             <p class="under">{ ask.clone() }{ " " }<strong>{ right.clone() }</strong></p>
             if let Some(belief) = belief {
-                <p class="under">{ format!("Often believed ({}): “{}”. ", belief.id(), belief.belief()) }{ belief.truth() }</p>
+                <p class="under">{ format!("Often believed ({}): “{}” ", belief.id(), belief.belief()) }{ belief.truth() }</p>
             }
         </div>
     }
@@ -341,7 +340,7 @@ pub(super) fn block(block: &Block, known: &mut Vec<&'static str>) -> Html {
         Block::Quote(blocks) => {
             html! { <blockquote>{ for blocks.iter().map(|block| self::block(block, known)) }</blockquote> }
         }
-        Block::Code(text, _) => html! { <pre><code>{ text.clone() }</code></pre> },
+        Block::Code(_, text) => html! { <pre><code>{ text.clone() }</code></pre> },
         Block::Table(head, rows) => html! {
             <table class="plain">
                 <thead><tr>{ for head.iter().map(|cell| html! { <th scope="col">{ spans_of(cell, known) }</th> }) }</tr></thead>

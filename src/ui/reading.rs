@@ -6,10 +6,13 @@
 
 use std::rc::Rc;
 
+use crate::cluster::TopicPartition;
+use crate::ledger;
 use crate::lesson::compile::About;
 use crate::lesson::design::Task;
 use crate::lesson::replay::{Answer, caption};
-use crate::lesson::{Answered, Block, Kind, Lesson, Misconception, Moment, Part, Prediction, Puzzle};
+use crate::lesson::{Answered, Block, Kind, Lesson, Misconception, Moment, Part, Prediction, Puzzle, Words};
+use crate::scenario::look;
 use crate::sorted::{SortedMap, SortedSet};
 use crate::ui::session::{Moved, Session};
 
@@ -87,7 +90,13 @@ impl Reading {
     /// Why the first world cannot begin.
     pub fn begin(lesson: Rc<Lesson>, slug: &str) -> Result<(Reading, Session), String> {
         let session = Session::new(lesson.script(0))?;
-        Ok((Reading::new(lesson, slug), session))
+        let mut reading = Reading::new(lesson, slug);
+        // A first stop that nothing leads to is where one begins: pressing *next* for it would change nothing.
+        let first = reading.statements(0);
+        if session.clone().step(Some(first)) == Moved::AtStop {
+            reading.arrive(0, &session);
+        }
+        Ok((reading, session))
     }
 
     /// At the beginning, before any world.
@@ -119,8 +128,35 @@ impl Reading {
                 }
                 reading.arrive(at, &session);
             }
+            session.show(reading.view_at(stop, &session, &session));
         }
         Ok((reading, session))
+    }
+
+    /// A run of the present world as it will stand at a stop.
+    pub fn played_to(&self, stop: usize, played: &Session) -> Session {
+        let mut there = played.clone();
+        there.play_to(self.statements(stop));
+        there
+    }
+
+    /// The partition that a stop is about, given the run there and as it stands now: the first one that its captions ask
+    /// something of, or else one that has grown on the way; the one in view wherever that is among them.
+    pub fn view_at(&self, stop: usize, there: &Session, now: &Session) -> TopicPartition {
+        let in_view = now.partition();
+        let words = self.lesson.captions_at(stop).flatten();
+        let asked: Vec<TopicPartition> = words.filter_map(|words| partition_of(words, there)).collect();
+        let grown = || {
+            let look = there.look();
+            let grows = |at: &TopicPartition| end_of(now, *at) < end_of(there, *at);
+            let all = there.playback().world().partitions().into_iter();
+            all.filter(|at| !look.names.is_of_groups(*at) && grows(at)).collect()
+        };
+        let candidates: Vec<TopicPartition> = if asked.is_empty() { grown() } else { asked };
+        match candidates.first() {
+            Some(first) if !candidates.contains(&in_view) => *first,
+            _ => in_view,
+        }
     }
 
     /// The stops of the present world that were reached, each with its position.
@@ -399,6 +435,29 @@ impl Reading {
         self.puzzle(played)
             .is_some_and(|puzzle| self.puzzle_acts(played) > 0 && puzzle.open_goals(played.moment()).is_empty())
     }
+}
+
+/// The partition that a caption asks something of.
+fn partition_of(words: &Words, played: &Session) -> Option<TopicPartition> {
+    let subject = match words {
+        Words::Value(About::Cluster(subject)) | Words::Records(subject) => subject,
+        Words::Value(About::Stores(_)) | Words::Text(_) => return None,
+    };
+    let (world, ledger) = (played.playback().world(), played.playback().ledger());
+    match look::about(subject, world) {
+        ledger::Subject::Partition(at) | ledger::Subject::Replica(at, _) => Some(at),
+        ledger::Subject::Record(tag) => ledger.story(tag)?.partition,
+        _ => None,
+    }
+}
+
+/// Where the longest of a partition's logs ends.
+fn end_of(played: &Session, at: TopicPartition) -> i64 {
+    let world = played.playback().world();
+    let ends = world
+        .broker_ids()
+        .filter_map(|id| Some(world.broker(id)?.replica(at)?.log_end()));
+    ends.max().unwrap_or(0)
 }
 
 fn ranges_said(ranges: &[(i64, i64)]) -> String {

@@ -201,11 +201,13 @@ impl Session {
         self.partition
     }
 
-    /// Looks at another partition, if it exists.
-    pub fn show(&mut self, partition: TopicPartition) {
-        if self.playback.world().partitions().contains(&partition) {
+    /// Looks at another partition, if it exists; says whether that is another one than before.
+    pub fn show(&mut self, partition: TopicPartition) -> bool {
+        let turns = partition != self.partition && self.playback.world().partitions().contains(&partition);
+        if turns {
             self.partition = partition;
         }
+        turns
     }
 
     /// The step one stands at; 0 is the beginning.

@@ -6,7 +6,7 @@ use crate::history::Mark;
 use crate::lesson::Progress;
 use crate::lesson::library::LIBRARY;
 use crate::log::Errors;
-use crate::ui::act::{Act, Go, Subject};
+use crate::ui::act::{Act, Go, Subject, Zoom};
 use crate::ui::page::{Kept, Notice, Page, Place};
 use crate::ui::playground;
 use crate::ui::reading::Given;
@@ -14,7 +14,7 @@ use crate::ui::session::Session;
 use crate::ui::tale::{Became, Silence, Tale};
 use crate::ui::view::panels::{Control, Fault, Tone};
 use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
-use crate::ui::view::told::{CAPTION_WORDS, caption, with_broken};
+use crate::ui::view::told::{CAPTION_WORDS, broken, caption};
 use crate::ui::view::{
     beliefs, clients, controller, faults, inspect, knobs, lanes, ledger, links, metrics, overview, rows, told_and_true,
     wire,
@@ -46,6 +46,7 @@ fn said(page: &Page) -> String {
         Some(Notice::Refused(text) | Notice::Said(text)) => text.to_string(),
         Some(Notice::Cut(cut)) => format!("{} set aside", cut.dropped),
         Some(Notice::Aside) => "set aside".into(),
+        Some(Notice::Unchecked) => "unchecked".into(),
         None => String::new(),
     }
 }
@@ -376,7 +377,9 @@ fn every_lesson_can_be_read_to_its_end() {
             Some((reading, _)) => reading.lesson.stops.len() - 1,
             None => panic!("{} cannot be read", source.slug),
         };
-        for stop in 0..=last {
+        // A first stop that nothing leads to is where one begins.
+        let first = page.reading().and_then(|(reading, run)| reading.next(run)).unwrap_or(0);
+        for stop in first..=last {
             while page
                 .reading()
                 .is_some_and(|(reading, run)| reading.open_prediction(run).is_some())
@@ -478,6 +481,209 @@ fn a_lesson_that_did_not_come_is_asked_for_again() {
     assert_eq!(run(&page).playback().world().fingerprint(), before);
 }
 
+/// A lesson of somebody's own with this behind its first scene.
+fn own(rest: &str) -> String {
+    format!(
+        "---\ntitle: Mine\nnumber: 90\nminutes: 1\n---\n```scene a\nbrokers 2\ntopic t replicas=2\nproducer p\n\
+        send p t\nrun until acked\n```\n{rest}"
+    )
+}
+
+/// What keeps its form and not its word is found when the lesson is opened, each with its line.
+#[test]
+fn a_lesson_of_ones_own_is_played_from_end_to_end_before_it_is_shown() {
+    let opened = |rest: &str| {
+        let mut page = Page::new(Progress::default());
+        page.perform(Act::OpenLesson("mine.md".into(), own(rest)));
+        match &page.place {
+            Place::Broken { faults, .. } => faults.iter().map(ToString::to_string).collect(),
+            Place::Lesson(_) => Vec::new(),
+            _ => panic!("it leads elsewhere"),
+        }
+    };
+    assert_eq!(opened(""), Vec::<String>::new());
+    let question = |one: &str, other: &str| {
+        format!(
+            "```predict q\nask: How many?\n- One | when: leo t-0@1 {one}\n- Two | when: leo t-0@1 {other}\n```\n\
+            ```scene b\nsend p t\nrun until acked\n```\n"
+        )
+    };
+    let cases = [
+        (
+            "```check\nexpect leo t-0@1 = 7\n```\n".to_string(),
+            vec!["14: expected leo t-0@1 = 7, found 1; correct the words, or the engine"],
+        ),
+        (
+            question(">= 1", "= 2"),
+            vec!["13: 2 options of 'q' hold; let exactly one answer be right"],
+        ),
+        (
+            question("= 5", "= 6"),
+            vec!["13: no option of 'q' holds; let exactly one answer be right"],
+        ),
+        (
+            "```scene b\nkill 1\nkill 1\n```\n```scene c\nbrokers 1\ntopic u\n```\n```check\nexpect leo u-0@1 = 1\n```\n".into(),
+            vec![
+                "15: refused: broker 1 is down; start 1 first; correct the scene",
+                "22: expected leo u-0@1 = 1, found 0; correct the words, or the engine",
+            ],
+        ),
+        (
+            "```frob\nwhat\n```\n".into(),
+            vec![
+                "13: 'frob' is no kind of block; use one of scene, store, caption, predict, check, puzzle, design, real, or 'text' for what is to be set as it is",
+            ],
+        ),
+        (
+            "```caption\nIt is there.\n".into(),
+            vec![
+                "13: the block that begins here does not end, so that all below would belong to it; close it with a line of nothing but the same marks",
+            ],
+        ),
+        (
+            "- A list\n\n  ```caption\n  It is there.\n  ```\n".into(),
+            vec![
+                "15: the caption block stands within another block, so that it would be shown as text; begin its fence at the beginning of a line, outside lists and quotations",
+            ],
+        ),
+        ("```text\nAs it is.\n```\n\n```\nThis too.\n```\n".into(), vec![]),
+    ];
+    for (rest, expected) in cases {
+        assert_eq!(opened(&rest), expected, "{rest}");
+    }
+}
+
+/// A very long one is played by the person who wants to wait for it.
+#[test]
+fn a_long_lesson_of_ones_own_is_checked_when_asked_for() {
+    let long = |check: i64| {
+        own(&format!(
+            "```scene b\nsend p t count=30000\n```\n```check\nexpect leo t-0@1 = {check}\n```\n"
+        ))
+    };
+    let mut page = Page::new(Progress::default());
+    page.perform(Act::OpenLesson("mine.md".into(), long(1)));
+    assert_eq!(said(&page), "unchecked");
+    page.perform(Act::CheckLesson);
+    assert_eq!(said(&page), "The lesson keeps its word: 1 checks and 0 predictions.");
+    page.perform(Act::OpenLesson("mine.md".into(), long(2)));
+    page.perform(Act::CheckLesson);
+    assert!(matches!(page.place, Place::Broken { .. }), "{}", said(&page));
+}
+
+/// What was said at a stop is gone when one goes on.
+#[test]
+fn a_lessons_notice_ends_with_its_stop() {
+    for slug in ["06-the-high-watermark", "01-log-first"] {
+        let mut page = Page::new(Progress::default());
+        page.visit(&format!("#/lesson/{slug}"));
+        while !page
+            .reading()
+            .is_some_and(|(reading, run)| reading.open_prediction(run).is_some())
+        {
+            page.perform(Act::Next);
+            while page.playing {
+                page.tick();
+            }
+        }
+        page.perform(Act::Next);
+        assert!(said(&page).starts_with("First say what you expect"), "{}", said(&page));
+        page.perform(Act::Answer(Given::Skipped));
+        assert_eq!(said(&page), "", "{slug}");
+        page.say("Whatever.");
+        page.perform(Act::Next);
+        assert_eq!(said(&page), "", "{slug}");
+    }
+}
+
+/// Whoever presses *next* sees something happen, from the first time on.
+#[test]
+fn every_press_of_next_in_a_lesson_changes_more_than_the_number_of_the_stop() {
+    for source in &LIBRARY[1..] {
+        let mut page = Page::new(Progress::default());
+        page.visit(&format!("#/lesson/{}", source.slug));
+        let shown = |page: &Page| {
+            let (reading, run) = page.reading().expect("it stays in the lesson");
+            let world = page
+                .session
+                .as_ref()
+                .map(|session| session.playback().world().fingerprint());
+            (run.position(), world, reading.parts(run).len(), reading.caption(run))
+        };
+        let before = shown(&page);
+        page.perform(Act::Next);
+        while page.playing {
+            page.tick();
+        }
+        assert_ne!(shown(&page), before, "{}", source.slug);
+    }
+}
+
+/// What a stop's caption speaks of is in view there, and on the way to it.
+#[test]
+fn a_stop_shows_the_partition_that_it_is_about() {
+    let mut page = Page::new(Progress::default());
+    page.visit("#/lesson/02-the-log");
+    let view = |page: &Page| run(page).look().names.partition(run(page).partition());
+    let mut seen = vec![view(&page)];
+    while let Some(next) = page.reading().and_then(|(reading, run)| reading.next(run)) {
+        if page
+            .reading()
+            .is_some_and(|(reading, run)| reading.open_prediction(run).is_some())
+        {
+            page.perform(Act::Answer(Given::Skipped));
+        }
+        page.perform(Act::Next);
+        seen.push(view(&page));
+        while page.playing {
+            page.tick();
+        }
+        assert_eq!(seen.last(), Some(&view(&page)), "on the way to stop {next}");
+    }
+    assert_eq!(
+        seen,
+        [
+            "orders-0", "orders-1", "orders-1", "orders-2", "orders-2", "orders-2", "events-0"
+        ]
+    );
+    // The same where one comes back to a stop.
+    let mut again = Page::new(Progress::default());
+    again.progress.reached("02-the-log", 2, 6);
+    again.visit("#/lesson/02-the-log");
+    assert_eq!(view(&again), "orders-1");
+}
+
+#[test]
+fn a_link_to_no_page_is_told() {
+    let mut page = Page::new(Progress::default());
+    page.visit("#/lesson/nope");
+    assert!(matches!(page.place, Place::Landing(_)));
+    assert_eq!(
+        said(&page),
+        "There is no page '#/lesson/nope'. This is the first one; all lessons stand in the list."
+    );
+    page.visit("#/");
+    assert_eq!(said(&page), "");
+}
+
+#[test]
+fn a_question_about_records_leaves_room_for_all_of_them() {
+    let columns = |width: i64| move |zoom: Zoom| width / zoom.column(false);
+    for (width, span, zoom) in [
+        (460, 9, Zoom::Near),
+        (276, 6, Zoom::Near),
+        (276, 9, Zoom::Far),
+        (276, 20, Zoom::Near),
+    ] {
+        assert_eq!(
+            Zoom::Near.with_room_for(span, columns(width)),
+            zoom,
+            "{width} for {span}"
+        );
+    }
+    assert_eq!(Zoom::Farthest.with_room_for(3, columns(276)), Zoom::Farthest);
+}
+
 #[test]
 fn a_lesson_file_with_mistakes_names_them_and_the_rest_works() {
     let mut page = Page::new(Progress::default());
@@ -499,7 +705,6 @@ fn a_lesson_file_with_mistakes_names_them_and_the_rest_works() {
 fn the_page_stores_can_be_crashed_at_will_and_the_lesson_goes_on() {
     let mut page = Page::new(Progress::default());
     page.visit("#/lesson/01-log-first");
-    page.perform(Act::Next);
     page.perform(Act::Go(Go::On));
     page.perform(Act::Go(Go::On));
     let stores = |page: &Page| match &page.place {
@@ -1428,17 +1633,17 @@ fn every_partition_is_seen_by_brokers_in_the_same_order() {
             "{three}send p a-0\nrun until acked\nrun until quiet\nkill 3\nsend p a-1 count=2\nrun for 1s\n"
         )),
         [
-            "a-0: leader | in sync | in sync, down | no replica",
-            "a-1: in sync | leader | in sync, down, 2 records behind | no replica",
-            "a-2: in sync | no replica | leader, down | in sync",
+            "a-0: leader, log end 1 | in sync, log end 1 | in sync, down, log end 1 | no replica",
+            "a-1: in sync, log end 2 | leader, log end 2 | in sync, down, log end 0, 2 records behind | no replica",
+            "a-2: in sync, log end 0 | no replica | leader, down, log end 0 | in sync, log end 0",
         ]
     );
     assert_eq!(
         overviewed(&format!("{three}kill 1,3\nrun for 20s\nkill 2,4\nrun for 20s\n")),
         [
-            "a-0 (no leader): out of sync, down | out of sync, down | out of sync, down | no replica",
-            "a-1 (no leader): out of sync, down | out of sync, down | out of sync, down | no replica",
-            "a-2 (no leader): out of sync, down | no replica | out of sync, down | out of sync, down",
+            "a-0 (no leader): out of sync, down, log end 0 | out of sync, down, log end 0 | out of sync, down, log end 0 | no replica",
+            "a-1 (no leader): out of sync, down, log end 0 | out of sync, down, log end 0 | out of sync, down, log end 0 | no replica",
+            "a-2 (no leader): out of sync, down, log end 0 | no replica | out of sync, down, log end 0 | out of sync, down, log end 0",
         ]
     );
     assert_eq!(overviewed("brokers 3\ntopic a replicas=3\n"), Vec::<String>::new());
@@ -1448,10 +1653,22 @@ fn every_partition_is_seen_by_brokers_in_the_same_order() {
 fn the_clusters_own_topic_is_one_line_until_it_is_opened() {
     let grouped = "brokers 3\ntopic a replicas=3\nconsumer c group=g topics=a\nrun for 10s\n";
     let whole = "__consumer_offsets: 50 partitions, each has a leader, every replica is in sync [50]";
-    assert_eq!(overviewed(grouped), ["a-0: leader | in sync | in sync", whole]);
+    assert_eq!(
+        overviewed(grouped),
+        [
+            "a-0: leader, log end 0 | in sync, log end 0 | in sync, log end 0",
+            whole
+        ]
+    );
     let gone = "__consumer_offsets: 50 partitions, each has a leader, 50 lack a replica in sync [50]";
     let killed = overviewed(&format!("{grouped}kill 3\nrun for 20s\n"));
-    assert_eq!(killed, ["a-0: leader | in sync | out of sync, down", gone]);
+    assert_eq!(
+        killed,
+        [
+            "a-0: leader, log end 0 | in sync, log end 0 | out of sync, down, log end 0",
+            gone
+        ]
+    );
     let session = Session::resumed(grouped, 9_999).expect("it plays");
     let known = controller::known(&session.look());
     let own = known.own.expect("there is a group");
@@ -1550,12 +1767,15 @@ fn a_broken_invariant_is_named_where_it_breaks_and_stays_named() {
         run until acked\nkill 1\nrun until leader payments-0 = 2\n";
     let session = Session::resumed(text, 9_999).expect("it plays");
     let look = session.look();
-    let told = with_broken(caption(&look).unwrap_or_default(), &look);
-    assert!(
-        told.ends_with(" An invariant breaks: NoAcknowledgedRecordLost."),
-        "{told}"
+    // It stands beside the caption and takes nothing from it.
+    assert_eq!(
+        broken(&look).as_deref(),
+        Some("An invariant breaks: NoAcknowledgedRecordLost.")
     );
-    assert!(told.split_whitespace().count() <= CAPTION_WORDS, "{told}");
+    assert_eq!(
+        caption(&look).as_deref(),
+        Some("The controller makes broker 2 leader of payments-0, epoch 1. In sync now: 2, 3 (broker 1 left).")
+    );
     let stands = |session: &Session| {
         let rows = metrics::invariants(session).into_iter();
         let row = |row: metrics::InvariantRow| (row.name, row.state.text.to_string(), row.why.to_string());
@@ -1574,7 +1794,7 @@ fn a_broken_invariant_is_named_where_it_breaks_and_stays_named() {
     before.seek_step(session.step_number() - 1);
     assert_eq!(stands(&before), []);
     let look = before.look();
-    assert_eq!(with_broken("As before.".into(), &look), "As before.");
+    assert_eq!(broken(&look), None);
     assert_eq!(metrics::invariants(&before).len(), 10);
 }
 

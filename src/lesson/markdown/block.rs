@@ -88,6 +88,11 @@ impl<'a> Fence<'a> {
         line.indent() < 4 && words.len() >= self.length && words.chars().all(|c| c == self.mark)
     }
 
+    /// Whether one of these lines closes it.
+    pub(super) fn is_closed_in(&self, lines: &[Line<'_>]) -> bool {
+        lines.iter().any(|line| self.closed_by(*line))
+    }
+
     /// The content, whose first line is the first of these; takes the lines and the closing fence.
     pub(super) fn content(&self, lines: &mut &[Line<'_>]) -> String {
         let mut content = String::new();

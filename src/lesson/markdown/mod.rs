@@ -70,13 +70,22 @@ pub enum Piece {
 }
 
 /// Takes Markdown apart. `is_fenced` says which words behind a fence belong to the lesson format; any other fenced block is
-/// text to be set as it is. `first_line` is the line of the file on which the text begins.
+/// text to be set as it is. A fence that is never closed is refused, where CommonMark lets it take the rest of the file:
+/// in a lesson that rest would be scenes and questions. `first_line` is the line of the file on which the text begins.
 pub fn parse(text: &str, first_line: u32, is_fenced: impl Fn(&str) -> bool, faults: &mut Vec<Fault>) -> Vec<Piece> {
     let lines = lines_of(text, first_line);
     let mut lines = lines.as_slice();
     let mut pieces = Vec::new();
     let mut prose = Vec::new();
     while let Some((&first, rest)) = lines.split_first() {
+        if Fence::opened_by(first).is_some_and(|fence| !fence.is_closed_in(rest)) {
+            faults.push(Fault::new(
+                first.number,
+                "the block that begins here does not end, so that all below would belong to it",
+                "close it with a line of nothing but the same marks",
+            ));
+            break;
+        }
         if first.is_blank() {
             lines = rest;
         } else if let Some(fence) = Fence::opened_by(first).filter(|fence| is_fenced(fence.word())) {

@@ -13,7 +13,7 @@ use super::ast::{CountFact, Expectation, Metric, Micros, Op, Outcome, Sense, Sub
 use super::{player, translate};
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::settings::Micros as Instant;
-use crate::cluster::{Rule, World};
+use crate::cluster::{Rule, Tag, World};
 use crate::ledger::{self, Ledger};
 use std::cmp::Ordering;
 
@@ -134,6 +134,15 @@ pub fn look(subject: &Subject, world: &World, ledger: &Ledger) -> Value {
         Subject::Group(fact, name, at) => within(at, world, |tp| group::fact(*fact, name, tp, world)),
         Subject::Assignment(consumer) => group::assignment(consumer, world),
         Subject::Members(name) => group::members(name, world),
+    }
+}
+
+/// The records behind a list of values: those in a replica's log, or those that a consumer's application got.
+pub fn records(subject: &Subject, world: &World, ledger: &Ledger) -> Vec<Tag> {
+    match subject {
+        Subject::Replica(_, at) => replica::records(at, world),
+        Subject::Read(consumer, at) => record::given(consumer, at.as_ref(), world, ledger),
+        _ => Vec::new(),
     }
 }
 

@@ -68,15 +68,18 @@ fn copy(copy: &Custody) -> CopyPlace {
 
 /// The values that a consumer's application got, in order.
 pub(super) fn read(consumer: &str, at: Option<&Partition>, world: &World, ledger: &Ledger) -> Value {
+    let tags = given(consumer, at, world, ledger).into_iter();
+    listed(tags.map(|tag| ledger.value(tag).flatten()).collect(), Value::Items)
+}
+
+/// The records that a consumer's application got, in order.
+pub(super) fn given(consumer: &str, at: Option<&Partition>, world: &World, ledger: &Ledger) -> Vec<Tag> {
     let Ok(client) = translate::client(consumer, world) else {
-        return Value::Absent;
+        return Vec::new();
     };
     let only = at.map(|at| translate::partition(at, world).ok());
     let seen = ledger
         .read(client)
         .filter(|seen| only.is_none_or(|only| only == Some(seen.partition)));
-    listed(
-        seen.map(|seen| ledger.value(seen.tag).flatten()).collect(),
-        Value::Items,
-    )
+    seen.map(|seen| seen.tag).collect()
 }

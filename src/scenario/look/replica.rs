@@ -1,6 +1,7 @@
 //! Replicas: what lies in their logs, and in which layer.
 
 use super::{listed, number, translate};
+use crate::cluster::Tag;
 use crate::cluster::World;
 use crate::cluster::broker::ReplicaView;
 use crate::cluster::ids::BrokerId;
@@ -119,6 +120,24 @@ fn items(log: &Log, item: impl Fn(&RecordView<'_>) -> Option<Vec<u8>>) -> Value 
         .flat_map(|batch| batch.records())
         .filter(|record| record.offset >= start);
     listed(records.map(|record| item(&record)).collect(), Value::Items)
+}
+
+/// The records from the log start on, as far as their producers are known.
+pub(super) fn records(replica: &Replica, world: &World) -> Vec<Tag> {
+    let found = translate::partition(&replica.partition, world)
+        .ok()
+        .and_then(|tp| world.broker(BrokerId(replica.broker))?.replica(tp));
+    let Some(replica) = found else {
+        return Vec::new();
+    };
+    let log = replica.log();
+    let start = log.log_start_offset();
+    let batches = log.batches().filter(|batch| !batch.is_control());
+    let offsets = batches.flat_map(|batch| batch.records().map(move |record| (batch, record.offset)));
+    offsets
+        .filter(|(_, offset)| *offset >= start)
+        .filter_map(|(batch, offset)| batch.tag_of(offset).map(Tag::from_bits))
+        .collect()
 }
 
 fn segment_at(log: &Log, base: i64) -> Option<&Segment> {

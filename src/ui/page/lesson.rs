@@ -4,14 +4,18 @@
 
 use std::rc::Rc;
 
-use super::{Page, Place, Way};
+use super::{Notice, Page, Place, Way};
 use crate::lesson::compile::{self, is_act};
+use crate::lesson::library;
 use crate::lesson::{Answered, Fault, Lesson, Progress};
 use crate::scenario::ast::Statement;
 use crate::ui::act::{Act, Go};
 use crate::ui::reading::{Given, Reading, Run};
 use crate::ui::session::{Moved, Session};
 use crate::ui::stores::play;
+
+/// More statements and records than are played at once when somebody opens a lesson of their own.
+const LONG_LESSON: u64 = 20_000;
 
 /// More steps than anybody would watch on the way to a stop: they are gone at once.
 const LONG_WAY: usize = 200;
@@ -21,14 +25,40 @@ impl Page {
     pub(in crate::ui) fn begin_lesson(&mut self, slug: &str, text: &str) {
         let kept = self.progress.lesson(slug);
         let stop = Some(kept.stop as usize).filter(|stop| *stop > 0 && !kept.finished);
-        self.place = Lesson::parse(text)
-            .and_then(|lesson| self.begun(Rc::new(lesson), slug, stop))
-            .unwrap_or_else(|faults| Place::Broken {
-                slug: slug.into(),
-                faults: Rc::new(faults),
-            });
+        let is_own = library::find(slug).is_none();
+        let parsed = Lesson::parse(text).map(Rc::new);
+        let is_long = parsed.as_ref().is_ok_and(|lesson| lesson.effort() > LONG_LESSON);
+        self.place = parsed
+            .and_then(|lesson| match is_own && !is_long {
+                true => lesson.replay().map(|_| lesson),
+                false => Ok(lesson),
+            })
+            .and_then(|lesson| self.begun(lesson, slug, stop))
+            .unwrap_or_else(|faults| broken(slug, faults));
         self.speed = 4;
         self.jumped();
+        if is_own && is_long && !matches!(self.place, Place::Broken { .. }) {
+            self.notice = Some(Notice::Unchecked);
+        }
+    }
+
+    /// Plays a lesson of somebody's own from end to end, which may take a while, and says what does not keep its word.
+    pub(in crate::ui) fn check_lesson(&mut self) {
+        let (Place::Lesson(reading) | Place::Stores(reading, _)) = &self.place else {
+            return;
+        };
+        match reading.lesson.replay() {
+            Ok(done) => self.say(&format!(
+                "The lesson keeps its word: {} checks and {} predictions.",
+                done.checks,
+                done.answers.len()
+            )),
+            Err(faults) => {
+                let place = broken(&reading.slug, faults);
+                self.leave();
+                self.place = place;
+            }
+        }
     }
 
     /// A lesson at one of its stops, or at its beginning.
@@ -49,8 +79,12 @@ impl Page {
         };
         let target = reading.next(session).filter(|next| !reading.changes_world(*next));
         let stop = target.or_else(|| reading.stop(session)).unwrap_or(0);
+        let begins = session.at_end() && (session.step_number() == 0 || reading.stands_at_stop(session));
         // At the end of what a lesson plays by itself time goes on all the same: a puzzle needs it.
         let limit = reading.puzzle(session).is_none().then(|| reading.statements(stop));
+        if let Some(next) = target.filter(|_| begins) {
+            self.bring_into_view(next);
+        }
         match self.step_within(limit) {
             Some(Moved::On) => {
                 if let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) {
@@ -105,6 +139,7 @@ impl Page {
                 if let (Some(session), Place::Lesson(reading)) = (&self.session, &mut self.place) {
                     answer(&mut self.progress, reading, session, given);
                     self.picked.clear();
+                    self.notice = None;
                 }
             }
             Act::Next => self.next_stop(),
@@ -128,12 +163,13 @@ impl Page {
                 *session = fresh;
                 self.selected = None;
                 self.window = None;
-                self.notice = None;
                 self.way = Way::Jumped;
             }
             Ok(None) => {}
             Err(why) => return self.refuse(&why),
         }
+        // What was said at the stop that is left has been read.
+        self.notice = None;
         self.version += 1;
         if std::mem::replace(&mut self.playing, true) || self.is_long_way(next) {
             return self.complete(next);
@@ -146,9 +182,23 @@ impl Page {
         let (Some(session), Place::Lesson(reading)) = (&self.session, &self.place) else {
             return false;
         };
-        let mut there = session.clone();
-        there.play_to(reading.statements(stop));
-        there.position().saturating_sub(session.position()) > LONG_WAY
+        reading
+            .played_to(stop, session)
+            .position()
+            .saturating_sub(session.position())
+            > LONG_WAY
+    }
+
+    /// What leads from a stop to the next one plays in the partition that the next one is about.
+    fn bring_into_view(&mut self, stop: usize) {
+        let (Some(session), Place::Lesson(reading)) = (&mut self.session, &self.place) else {
+            return;
+        };
+        let view = reading.view_at(stop, &reading.played_to(stop, session), session);
+        if session.show(view) {
+            self.window = None;
+            self.version += 1;
+        }
     }
 
     /// Goes to the lesson's next stop at once.
@@ -156,7 +206,12 @@ impl Page {
         let (Some(session), Place::Lesson(reading)) = (&mut self.session, &self.place) else {
             return;
         };
+        let before = session.clone();
         let moved = session.play_to(reading.statements(stop));
+        let view = reading.view_at(stop, session, &before);
+        if session.show(view) {
+            self.window = None;
+        }
         self.jumped();
         match moved {
             Moved::Stuck(_) => self.stop_at(moved),
@@ -178,6 +233,14 @@ impl Page {
             }
             Err(why) => self.refuse(&why),
         }
+    }
+}
+
+/// A lesson that cannot be played.
+fn broken(slug: &str, faults: Vec<Fault>) -> Place {
+    Place::Broken {
+        slug: slug.into(),
+        faults: Rc::new(faults),
     }
 }
 

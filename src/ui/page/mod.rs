@@ -81,6 +81,8 @@ pub enum Notice {
     Refused(Rc<str>),
     /// Something worth knowing.
     Said(Rc<str>),
+    /// A lesson of somebody's own is so long that it was not played from end to end to see whether it keeps its word.
+    Unchecked,
 }
 
 /// How the last change came about.
@@ -222,7 +224,14 @@ impl Page {
                         }
                     }
                 },
-                None => self.land(Vec::new()),
+                None => {
+                    self.land(Vec::new());
+                    if !other.is_empty() {
+                        self.say(&format!(
+                            "There is no page '#/{other}'. This is the first one; all lessons stand in the list."
+                        ));
+                    }
+                }
             },
         }
     }
@@ -420,7 +429,7 @@ impl Page {
     /// Performs an act.
     pub fn perform(&mut self, act: Act) {
         match act {
-            Act::OpenLesson(..) | Act::Pick(_) => {}
+            Act::OpenLesson(..) | Act::Pick(_) | Act::CheckLesson => {}
             act if matches!(self.place, Place::Stores(..)) => {
                 if let Some(later) = later::get() {
                     (later.perform_on_stores)(self, act);
@@ -540,6 +549,11 @@ impl Page {
                 "This scene is copied as text up to this step. The playground plays it, and so does highwater run.",
             ),
             Act::Dismiss => self.notice = None,
+            Act::CheckLesson => {
+                if let Some(later) = later::get() {
+                    (later.check_lesson)(self);
+                }
+            }
             Act::Restart => self.restart(None),
             Act::RestartWith(name, value) => self.restart(Some((name.to_string(), value))),
         }

@@ -29,6 +29,8 @@ pub fn begin(lesson: Rc<Lesson>, slug: &str, stop: Option<usize>) -> Result<(Rea
     let world = stop.and_then(|stop| reading.world_of(stop)).unwrap_or(0);
     let mut session = StoreSession::new(lesson.stores(world).ok_or_else(mixed)?);
     reading.turn_to(world);
+    // A first stop that no act leads to is where one begins.
+    let stop = stop.or_else(|| (reading.statements(0) == 0).then_some(0));
     for at in (0..=stop.unwrap_or(0)).filter(|_| stop.is_some()) {
         if reading.world_of(at) == Some(world) {
             session.play_to(reading.statements(at));
@@ -55,6 +57,7 @@ impl Page {
                 if let Place::Stores(reading, session) = &mut self.place {
                     answer(&mut self.progress, reading, &**session, given);
                     self.picked.clear();
+                    self.notice = None;
                 }
             }
             Act::Next => self.next_in_stores(),

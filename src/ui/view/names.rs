@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use crate::cluster::settings::Micros;
 use crate::cluster::{BrokerId, ClientId, Node, Tag, TopicPartition, World};
+use crate::lesson::said;
+pub use crate::lesson::said::time;
 
 /// Names of one world.
 #[derive(Clone, Copy)]
@@ -21,10 +23,9 @@ impl<'a> Names<'a> {
 
     /// The names of this world.
     pub fn of(world: &'a World) -> Names<'a> {
-        let producers = world.clients().filter(|(_, client)| client.is_producer()).count();
         Names {
             world,
-            lone_producer: producers < 2,
+            lone_producer: said::is_lone_producer(world),
         }
     }
 
@@ -39,11 +40,7 @@ impl<'a> Names<'a> {
 
     /// A record, short enough for a cell: `#7`, or `A7` where several producers send.
     pub fn cell(&self, tag: Tag) -> Rc<str> {
-        if self.lone_producer {
-            return format!("#{}", tag.number).into();
-        }
-        let initial: String = self.client(tag.client).chars().take(1).collect();
-        format!("{}{}", initial.to_ascii_uppercase(), tag.number).into()
+        said::record(self.client(tag.client), tag.number, self.lone_producer).into()
     }
 
     /// A record as it is spoken of where its cell is seen: what stands in the cell comes first.
@@ -137,18 +134,6 @@ pub fn sentence(text: &str, is_name: impl Fn(&str) -> bool) -> String {
     }
 }
 
-/// A moment of virtual time with as many digits as say something: `850 µs`, `86 ms`, `9.14 s`, `12 min 5 s`.
-pub fn time(at: Micros) -> String {
-    match at {
-        0..1_000 => format!("{at} µs"),
-        1_000..10_000 => format!("{} ms", tenths(at, 1_000)),
-        10_000..1_000_000 => format!("{} ms", at / 1_000),
-        1_000_000..60_000_000 => format!("{}.{:02} s", (at + 5_000) / 1_000_000, (at + 5_000) / 10_000 % 100),
-        60_000_000..3_600_000_000 => format!("{} min {} s", at / 60_000_000, at / 1_000_000 % 60),
-        _ => format!("{} h {} min", at / 3_600_000_000, at / 60_000_000 % 60),
-    }
-}
-
 /// A span that somebody has set, which is mostly a round one: `9 s`, `2 min`, `100 ms`.
 pub fn span(micros: Micros) -> String {
     match micros {
@@ -156,13 +141,6 @@ pub fn span(micros: Micros) -> String {
         _ if micros.is_multiple_of(60_000_000) => format!("{} min", micros / 60_000_000),
         _ if micros.is_multiple_of(1_000_000) => format!("{} s", micros / 1_000_000),
         _ => time(micros),
-    }
-}
-
-fn tenths(at: Micros, unit: Micros) -> String {
-    match at % unit * 10 / unit {
-        0 => (at / unit).to_string(),
-        tenth => format!("{}.{tenth}", at / unit),
     }
 }
 
@@ -209,23 +187,6 @@ pub fn bytes(bytes: Option<&[u8]>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_short_and_exact_enough() {
-        let cases = [
-            (0, "0 µs"),
-            (999, "999 µs"),
-            (1_000, "1 ms"),
-            (1_250, "1.2 ms"),
-            (86_400, "86 ms"),
-            (9_140_000, "9.14 s"),
-            (65_000_000, "1 min 5 s"),
-            (7_380_000_000, "2 h 3 min"),
-        ];
-        for (at, text) in cases {
-            assert_eq!(time(at), text);
-        }
-    }
 
     #[test]
     fn round_spans_are_said_without_a_fraction() {

@@ -1,4 +1,5 @@
-//! All partitions at once: partitions by brokers, what each broker is to each and how many records it lacks.
+//! All partitions at once: partitions by brokers, what each broker is to each, where its log ends and how many records it
+//! lacks.
 //!
 //! A broker stands in the same column in every row, so that one that is down is seen as a column. The partitions of the
 //! cluster's own topic, fifty as soon as there is a group, are one line until somebody wants to see them. Deliberately
@@ -18,14 +19,19 @@ pub struct Part {
     pub role: Role,
     /// How the broker is.
     pub health: Health,
+    /// Where its log ends; a broker that is no replica has none.
+    pub end: Option<i64>,
     /// How many records its log lacks of the leader's. A leader lacks none, and without one nobody can say.
     pub lag: Option<i64>,
 }
 
 impl Part {
-    /// In words: `in sync, 2 records behind`.
+    /// In words: `in sync, log end 4, 2 records behind`.
     pub fn words(self) -> String {
         let mut words = self.standing();
+        if let Some(end) = self.end {
+            words.push_str(&format!(", log end {end}"));
+        }
         match self.lag {
             None | Some(0) => {}
             Some(1) => words.push_str(", 1 record behind"),
@@ -138,6 +144,7 @@ fn line(look: &Look<'_>, at: TopicPartition) -> Line {
         Part {
             role,
             health: health(look, id),
+            end: end(id).filter(|_| role != Role::NoReplica),
             lag: lag(id, role),
         }
     };

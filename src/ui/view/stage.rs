@@ -39,6 +39,12 @@ impl Window {
         }
     }
 
+    /// The same, but from the first offset on where all of them have room: a question about records asks for any of them.
+    pub fn of_all(first: i64, last: i64, columns: i64, from: Option<i64>) -> Window {
+        let fits = from.is_none() && last - first <= columns;
+        Window::place(first, last, columns, if fits { Some(first) } else { from })
+    }
+
     /// Whether this offset has a column.
     pub fn shows(&self, offset: i64) -> bool {
         (self.start..self.end).contains(&offset)
@@ -473,6 +479,9 @@ mod tests {
 
     #[test]
     fn a_window_that_was_placed_stays_within_the_log() {
+        assert_eq!(Window::place(0, 9, 10, None).start, 1, "room for what comes next");
+        assert_eq!(Window::of_all(0, 9, 10, None).start, 0, "all that can be asked for");
+        assert_eq!(Window::of_all(0, 20, 10, None).start, 12);
         let back = Window::place(0, 40, 10, Some(5));
         assert_eq!((back.start, back.end), (5, 15));
         assert!(back.has_earlier() && back.has_later());

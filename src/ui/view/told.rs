@@ -656,22 +656,17 @@ pub fn caption(look: &Look<'_>) -> Option<String> {
     ))
 }
 
-/// The caption of a step, and after it which invariants this step was the first to break. Where there is no room for
-/// both, what is broken comes first.
-pub fn with_broken(caption: String, look: &Look<'_>) -> String {
+/// Which invariants the present step was the first to break: a sentence of its own, which takes no room from the caption.
+pub fn broken(look: &Look<'_>) -> Option<String> {
     let step = look.ledger.steps();
     let verdicts = look.ledger.verdicts();
     let broken = verdicts.filter(|verdict| step > 0 && verdict.first.is_some_and(|first| first.when.step == step));
     let names: Vec<&str> = broken.map(|verdict| verdict.name).collect();
-    let broken = match names.as_slice() {
-        [] => return caption,
-        [one] => format!("An invariant breaks: {one}."),
-        all => format!("Invariants break: {}.", all.join(", ")),
-    };
-    if words(&caption) + words(&broken) <= CAPTION_WORDS {
-        return format!("{caption} {broken}");
+    match names.as_slice() {
+        [] => None,
+        [one] => Some(format!("An invariant breaks: {one}.")),
+        all => Some(format!("Invariants break: {}.", all.join(", "))),
     }
-    shorten(&format!("{broken} {caption}"))
 }
 
 /// What an acknowledgement is worth at this moment.

@@ -10,9 +10,11 @@ const CHIPS: &str = "[...document.querySelectorAll('main ol .chip')].map((chip) 
 #[test]
 fn progress_survives_a_reload() -> Result<()> {
     drive("progress", View::WIDE, "#/lesson/02-the-log", |page| {
+        page.wait_until(
+            "it begins at its first stop",
+            "document.body.innerText.includes('Stop 1 of')",
+        )?;
         page.click("button", "20 steps a second")?;
-        page.click("button", "Next")?;
-        page.wait_until("a stop is reached", "document.body.innerText.includes('Stop 1 of')")?;
         page.hold_still()?;
         page.click("button", "Next")?;
         page.wait_until(

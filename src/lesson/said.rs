@@ -1,0 +1,171 @@
+//! How a value of the scenario language is said to a reader: in a caption, with the words and the names of the picture.
+//!
+//! The language itself prints values so that they can be read back (`2ms`, `1:cache/down`); a reader is told `2 ms` and
+//! `cache of broker 1, which is down`. Deliberately absent: what a value is, which is the run's affair.
+
+use crate::cluster::settings::Micros;
+use crate::cluster::{Tag, World};
+use crate::scenario::ast::{CopyPlace, Host, Outcome, Place, Value};
+
+/// Nothing at all.
+pub const NONE: &str = "none";
+
+/// A value in words.
+pub fn value(value: &Value) -> String {
+    match value {
+        Value::Duration(micros) => time(micros.0.unsigned_abs()),
+        Value::Offsets(ranges) => listed(ranges.iter().map(|(from, to)| range(from, to))),
+        Value::Numbers(numbers) => listed(numbers.iter().map(i64::to_string)),
+        Value::Words(words) => listed(words.iter().cloned()),
+        Value::Items(items) => listed(items.iter().map(|item| match item {
+            Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            None => "null".to_string(),
+        })),
+        Value::Custody(copies) => match copies.iter().filter_map(copy).collect::<Vec<_>>() {
+            held if held.is_empty() => "nowhere".to_string(),
+            held => listed(held),
+        },
+        Value::Result(Outcome::Acked {
+            offset: Some(offset), ..
+        }) => format!("acked at offset {offset}"),
+        other => other.to_string(),
+    }
+}
+
+/// Records by the names that stand in their cells.
+pub fn records(tags: &[Tag], world: &World) -> String {
+    let alone = is_lone_producer(world);
+    let name = |tag: &Tag| record(world.settings().client(tag.client), tag.number, alone);
+    let mut runs: Vec<(Tag, Tag)> = Vec::new();
+    for tag in tags {
+        match runs.last_mut() {
+            Some((_, last)) if last.client == tag.client && last.number + 1 == tag.number => *last = *tag,
+            _ => runs.push((*tag, *tag)),
+        }
+    }
+    let words = runs.iter().map(|(first, last)| match last.number - first.number {
+        0 => name(first),
+        1 => format!("{}, {}", name(first), name(last)),
+        _ => format!("{}–{}", name(first), name(last)),
+    });
+    if runs.is_empty() {
+        NONE.to_string()
+    } else {
+        listed(words)
+    }
+}
+
+/// Whether at most one producer sends, so that its records need no name before their numbers.
+pub fn is_lone_producer(world: &World) -> bool {
+    world.clients().filter(|(_, client)| client.is_producer()).count() < 2
+}
+
+/// A record, short enough for a cell: `#7`, or `A7` where several producers send.
+pub fn record(producer: &str, number: u32, alone: bool) -> String {
+    if alone {
+        return format!("#{number}");
+    }
+    let initial: String = producer.chars().take(1).collect();
+    format!("{}{number}", initial.to_ascii_uppercase())
+}
+
+/// A moment of virtual time with as many digits as say something: `850 µs`, `86 ms`, `9.14 s`, `12 min 5 s`.
+pub fn time(at: Micros) -> String {
+    match at {
+        0..1_000 => format!("{at} µs"),
+        1_000..10_000 => format!("{} ms", tenths(at, 1_000)),
+        10_000..1_000_000 => format!("{} ms", at / 1_000),
+        1_000_000..60_000_000 => format!("{}.{:02} s", (at + 5_000) / 1_000_000, (at + 5_000) / 10_000 % 100),
+        60_000_000..3_600_000_000 => format!("{} min {} s", at / 60_000_000, at / 1_000_000 % 60),
+        _ => format!("{} h {} min", at / 3_600_000_000, at / 60_000_000 % 60),
+    }
+}
+
+fn tenths(at: Micros, unit: Micros) -> String {
+    match at % unit * 10 / unit {
+        0 => (at / unit).to_string(),
+        tenth => format!("{}.{tenth}", at / unit),
+    }
+}
+
+fn range(from: &i64, to: &i64) -> String {
+    if from == to {
+        from.to_string()
+    } else {
+        format!("{from}–{to}")
+    }
+}
+
+/// Where a copy lies, if it is one.
+fn copy(copy: &CopyPlace) -> Option<String> {
+    let layer = match copy.place {
+        Place::Cache => "cache",
+        Place::Disk => "disk",
+        Place::Absent | Place::Truncated => return None,
+    };
+    let down = match copy.host {
+        Host::Up => "",
+        Host::Down => ", which is down",
+    };
+    Some(format!("{layer} of broker {}{down}", copy.broker))
+}
+
+fn listed(words: impl IntoIterator<Item = String>) -> String {
+    words.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::ast;
+
+    #[test]
+    fn values_are_said_in_the_words_of_the_page() {
+        let copy = |broker, place, host| CopyPlace { broker, place, host };
+        let cases = [
+            (Value::Absent, "none"),
+            (Value::Number(7), "7"),
+            (Value::Duration(ast::Micros(2_000)), "2 ms"),
+            (Value::Duration(ast::Micros(1_230_000_000)), "20 min 30 s"),
+            (Value::Offsets(vec![(0, 3), (6, 6)]), "0–3, 6"),
+            (Value::Numbers(vec![2, 3]), "2, 3"),
+            (
+                Value::Custody(vec![
+                    copy(1, Place::Cache, Host::Down),
+                    copy(2, Place::Absent, Host::Up),
+                    copy(3, Place::Disk, Host::Up),
+                ]),
+                "cache of broker 1, which is down, disk of broker 3",
+            ),
+            (Value::Custody(vec![copy(1, Place::Truncated, Host::Up)]), "nowhere"),
+            (
+                Value::Result(Outcome::Acked {
+                    offset: Some(3),
+                    partition: Some(0),
+                }),
+                "acked at offset 3",
+            ),
+            (Value::Result(Outcome::Pending), "pending"),
+        ];
+        for (found, said) in cases {
+            assert_eq!(value(&found), said);
+        }
+    }
+
+    #[test]
+    fn times_are_short_and_exact_enough() {
+        let cases = [
+            (0, "0 µs"),
+            (999, "999 µs"),
+            (1_000, "1 ms"),
+            (1_250, "1.2 ms"),
+            (86_400, "86 ms"),
+            (9_140_000, "9.14 s"),
+            (65_000_000, "1 min 5 s"),
+            (7_380_000_000, "2 h 3 min"),
+        ];
+        for (at, text) in cases {
+            assert_eq!(time(at), text);
+        }
+    }
+}
