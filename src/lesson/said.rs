@@ -10,12 +10,20 @@ use crate::scenario::ast::{CopyPlace, Host, Outcome, Place, Value};
 /// Nothing at all.
 pub const NONE: &str = "none";
 
+/// Most pairs of an index that are told.
+const PAIRS: usize = 3;
+
 /// A value in words.
 pub fn value(value: &Value) -> String {
     match value {
         Value::Duration(micros) => time(micros.0.unsigned_abs()),
         Value::Offsets(ranges) => listed(ranges.iter().map(|(from, to)| range(from, to))),
         Value::Numbers(numbers) => listed(numbers.iter().map(i64::to_string)),
+        Value::Pairs(pairs) => {
+            let shown = pairs.iter().take(PAIRS).map(|(a, b)| format!("{a}:{b}"));
+            let rest = (pairs.len() > PAIRS).then(|| "…".to_string());
+            listed(shown.chain(rest))
+        }
         Value::Words(words) => listed(words.iter().cloned()),
         Value::Items(items) => listed(items.iter().map(|item| match item {
             Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
@@ -129,6 +137,8 @@ mod tests {
             (Value::Duration(ast::Micros(1_230_000_000)), "20 min 30 s"),
             (Value::Offsets(vec![(0, 3), (6, 6)]), "0–3, 6"),
             (Value::Numbers(vec![2, 3]), "2, 3"),
+            (Value::Pairs(vec![(1, 2), (3, 4)]), "1:2, 3:4"),
+            (Value::Pairs(vec![(1, 2), (3, 4), (5, 6), (7, 8)]), "1:2, 3:4, 5:6, …"),
             (
                 Value::Custody(vec![
                     copy(1, Place::Cache, Host::Down),

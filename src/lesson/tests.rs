@@ -535,6 +535,95 @@ fn every_misconception_has_its_id() {
     }
 }
 
+/// Whoever chooses an option is told the belief that it stands for, so it must be one that really leads there, and what is
+/// said against it must speak of this very run. Whoever changes a row reads both again.
+#[test]
+fn each_option_names_the_belief_that_leads_to_it() {
+    let mut found = Vec::new();
+    for source in LIBRARY {
+        let lesson = source.lesson().expect("it is well-formed");
+        for prediction in lesson.predictions() {
+            if let Kind::Options(choices) = &prediction.kind {
+                let named = choices
+                    .iter()
+                    .filter_map(|choice| Some((&source.slug[..2], choice.text.clone(), choice.misconception?.id())));
+                found.extend(named);
+            }
+        }
+    }
+    let expected = [
+        ("08", "#7: it was there first", "M21"),
+        ("08", "#7, and #8 behind it at offset 7", "M21"),
+        ("04", "Only what had been flushed: offsets 0 to 3", "M20"),
+        ("09", "Now: two have it, and min.insync.replicas is 2", "M04"),
+        ("10", "Neither: the topic demands two in sync", "M05"),
+        ("12", "#1: what lies above its watermark it cuts", "M22"),
+        ("13", "It leads: a partition works while any replica lives", "M19"),
+        ("13", "None: brokers 1 and 3 bring them back", "M21"),
+        ("14", "One: the first one failed", "M07"),
+        ("17", "At #4: only #5 was committed", "M25"),
+        (
+            "17",
+            "Nothing: latest means that it begins at the end, at offset 8",
+            "M23",
+        ),
+        ("15", "At 10 min 30 s: it is older than ten minutes then", "M01"),
+        ("15", "Never, while its segment is the newest", "M02"),
+        ("15", "No, never the active segment", "M02"),
+        ("16", "Yes, a minute after it was written", "M10"),
+        ("18", "Both, #1 and #2: acks=all wrote them to all three", "M03"),
+    ];
+    let found: Vec<(&str, &str, &str)> = found
+        .iter()
+        .map(|(slug, text, id)| (*slug, text.as_str(), *id))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+/// Records bear one name, the one in their cells: `#7`, or `A7` where several producers send. What is in them is not their
+/// name.
+#[test]
+fn lessons_call_records_what_the_picture_calls_them() {
+    for source in LIBRARY {
+        let text = source.text().expect("natively every file is at hand");
+        assert!(
+            !text.contains("{values ") && !text.contains("{read "),
+            "{}",
+            source.slug
+        );
+        let initials: Vec<char> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("producer ")?.chars().next())
+            .map(|initial| initial.to_ascii_uppercase())
+            .collect();
+        let (_, body) = text.split_once("\n---\n").expect("front matter");
+        for word in body.split(|c: char| !c.is_ascii_alphanumeric()) {
+            let mut letters = word.chars();
+            let initial = letters.next().filter(char::is_ascii_uppercase);
+            let is_name = !letters.as_str().is_empty() && letters.as_str().chars().all(|c| c.is_ascii_digit());
+            if let Some(initial) = initial.filter(|_| is_name && !body.contains(&format!("misconception={word}"))) {
+                assert!(initials.contains(&initial), "{}: {word}", source.slug);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_caption_names_records_and_says_values_in_words() {
+    let text = SMALL
+        .replace("The log ends at {leo t-0@1}.", "{records t-0@1}: {latency app#1}.")
+        .replace("topic t\n", "topic t\nproducer bob\n");
+    let captions = |text: &str| {
+        let lesson = Lesson::parse(text).expect("it is well-formed");
+        lesson.replay().expect("it keeps its word").captions
+    };
+    assert_eq!(captions(&text), [(1, "A1, A2: 7 ms.".to_string())]);
+    let alone = text.replace("producer bob\n", "consumer bob assign=t-0\n");
+    assert_eq!(captions(&alone), [(1, "#1, #2: 7 ms.".to_string())]);
+    let reading = alone.replace("{records t-0@1}", "{records bob}");
+    assert_eq!(captions(&reading), [(1, "none: 7 ms.".to_string())]);
+}
+
 /// Every lesson of the library, played from end to end.
 #[test]
 fn the_lessons_keep_their_word() {

@@ -140,23 +140,20 @@ impl Reading {
         there
     }
 
-    /// The partition that a stop is about, given the run there and as it stands now: the first one that its captions ask
-    /// something of, or else one that has grown on the way; the one in view wherever that is among them.
+    /// The partition that a stop is about, given the run there and as it stands now: of those that its captions ask
+    /// something of the first that grows on the way, or else the first; where they ask of none, one that grows, the one in
+    /// view before any other.
     pub fn view_at(&self, stop: usize, there: &Session, now: &Session) -> TopicPartition {
         let in_view = now.partition();
         let words = self.lesson.captions_at(stop).flatten();
         let asked: Vec<TopicPartition> = words.filter_map(|words| partition_of(words, there)).collect();
-        let grown = || {
-            let look = there.look();
-            let grows = |at: &TopicPartition| end_of(now, *at) < end_of(there, *at);
-            let all = there.playback().world().partitions().into_iter();
-            all.filter(|at| !look.names.is_of_groups(*at) && grows(at)).collect()
-        };
-        let candidates: Vec<TopicPartition> = if asked.is_empty() { grown() } else { asked };
-        match candidates.first() {
-            Some(first) if !candidates.contains(&in_view) => *first,
-            _ => in_view,
+        let look = there.look();
+        let grows = |at: &TopicPartition| !look.names.is_of_groups(*at) && end_of(now, *at) < end_of(there, *at);
+        if let Some(first) = asked.first() {
+            return asked.iter().copied().find(grows).unwrap_or(*first);
         }
+        let all = [in_view].into_iter().chain(there.playback().world().partitions());
+        all.into_iter().find(grows).unwrap_or(in_view)
     }
 
     /// The stops of the present world that were reached, each with its position.

@@ -1,15 +1,18 @@
 //! The page without a browser: what somebody does, and what would be drawn.
 
+use std::rc::Rc;
+
 use crate::cluster::{BrokerId, ClientId};
 use crate::config::{Acks, Scope, TopicConfig};
 use crate::history::Mark;
-use crate::lesson::Progress;
+use crate::lesson::compile::About;
 use crate::lesson::library::LIBRARY;
+use crate::lesson::{Kind, Progress};
 use crate::log::Errors;
 use crate::ui::act::{Act, Go, Subject, Zoom};
 use crate::ui::page::{Kept, Notice, Page, Place};
 use crate::ui::playground;
-use crate::ui::reading::Given;
+use crate::ui::reading::{Given, Reading};
 use crate::ui::session::Session;
 use crate::ui::tale::{Became, Silence, Tale};
 use crate::ui::view::panels::{Control, Fault, Tone};
@@ -664,6 +667,24 @@ fn a_link_to_no_page_is_told() {
     );
     page.visit("#/");
     assert_eq!(said(&page), "");
+}
+
+/// Nobody can click what is not in view: there is room for nine on the narrowest of wide screens.
+#[test]
+fn every_record_that_a_lesson_asks_for_has_room() {
+    let mut asked = 0;
+    for source in LIBRARY {
+        let lesson = Rc::new(source.lesson().expect("it is sound"));
+        for one in lesson.predictions() {
+            if matches!(one.kind, Kind::Click(About::Cluster(_))) {
+                let (_, session) = Reading::at_stop(Rc::clone(&lesson), source.slug, one.asked).expect("it plays");
+                let look = session.look();
+                assert!(look.last_offset() - look.first_offset() <= 9, "{}", source.slug);
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked >= 4, "{asked}");
 }
 
 #[test]

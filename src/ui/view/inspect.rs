@@ -166,6 +166,14 @@ fn verdict(story: &Story, fate: Fate, custody: &[Custody]) -> Option<Verdict> {
             "Told: failed. In the log: yes".to_string(),
             "An error says that nobody knew, not that nothing was written.".to_string(),
         ),
+        Fate::Truncated if !holders.is_empty() => say(
+            Tone::Warn,
+            "Left behind, and nobody was promised it".to_string(),
+            format!(
+                "Only {} holds it, and another leads now. It was never acknowledged.",
+                brokers_said(&holders)
+            ),
+        ),
         Fate::Truncated => {
             let how = story.taken.last().map_or("It was cut off", |taken| taken.how.words());
             say(

@@ -6,7 +6,7 @@ use crate::cluster::event::Outcome;
 use crate::cluster::settings::Micros;
 use crate::cluster::{BrokerId, ClientId, Tag};
 use crate::ledger::Story;
-use crate::ledger::present::{Fate, Host, Where};
+use crate::ledger::present::{Custody, Fate, Host, Where};
 use crate::sorted::sort_by;
 use crate::ui::view::lanes::told;
 use crate::ui::view::look::Look;
@@ -90,7 +90,7 @@ fn column(look: &Look<'_>, tag: Tag, story: &Story, brokers: &[BrokerId], longes
             (time(latency).into(), u8::try_from(percent).unwrap_or(100))
         }),
         copies: brokers.iter().map(copy).collect(),
-        fate: truth(look.fate(tag)),
+        fate: truth(look.fate(tag), &custody),
     }
 }
 
@@ -105,13 +105,18 @@ fn told_chip(told: &Told) -> Chip {
     }
 }
 
-fn truth(fate: Fate) -> Chip {
+fn truth(fate: Fate, custody: &[Custody]) -> Chip {
+    let is_held = custody
+        .iter()
+        .any(|copy| matches!(copy.place, Where::Cache | Where::Disk));
     match fate {
         Fate::Acknowledged | Fate::Committed => Chip::new(Tone::Ok, "kept"),
         Fate::Appended => Chip::new(Tone::Wait, "open"),
         Fate::InFlight => Chip::new(Tone::Wait, "on its way"),
         Fate::Lost => Chip::new(Tone::Bad, "lost"),
         Fate::Refused | Fate::TimedOut | Fate::NeverArrived => Chip::new(Tone::No, "not written"),
+        // The leader's log is without it, and a broker that does not follow yet has its copy still.
+        Fate::Truncated if is_held => Chip::new(Tone::Ghost, "left behind"),
         Fate::Truncated => Chip::new(Tone::Ghost, "cut off"),
         Fate::Expired => Chip::new(Tone::Ghost, "expired"),
         Fate::Deleted => Chip::new(Tone::Ghost, "deleted"),
