@@ -621,7 +621,7 @@ fn a_caption_names_records_and_says_values_in_words() {
     let alone = text.replace("producer bob\n", "consumer bob assign=t-0\n");
     assert_eq!(captions(&alone), [(1, "#1, #2: 7 ms.".to_string())]);
     let reading = alone.replace("{records t-0@1}", "{records bob}");
-    assert_eq!(captions(&reading), [(1, "none: 7 ms.".to_string())]);
+    assert_eq!(captions(&reading), [(1, "#1, #2: 7 ms.".to_string())]);
 }
 
 /// Every lesson of the library, played from end to end.
