@@ -7,7 +7,6 @@
 use std::rc::Rc;
 
 use crate::cluster::TopicPartition;
-use crate::ledger;
 use crate::lesson::compile::About;
 use crate::lesson::design::Task;
 use crate::lesson::replay::{Answer, caption};
@@ -440,12 +439,7 @@ fn partition_of(words: &Words, played: &Session) -> Option<TopicPartition> {
         Words::Value(About::Cluster(subject)) | Words::Records(subject) => subject,
         Words::Value(About::Stores(_)) | Words::Text(_) => return None,
     };
-    let (world, ledger) = (played.playback().world(), played.playback().ledger());
-    match look::about(subject, world) {
-        ledger::Subject::Partition(at) | ledger::Subject::Replica(at, _) => Some(at),
-        ledger::Subject::Record(tag) => ledger.story(tag)?.partition,
-        _ => None,
-    }
+    look::partition_of(subject, played.playback().world(), played.playback().ledger())
 }
 
 /// Where the longest of a partition's logs ends.

@@ -137,6 +137,24 @@ pub fn look(subject: &Subject, world: &World, ledger: &Ledger) -> Value {
     }
 }
 
+/// The partition that something is asked of, if it is asked of one: also of a record, where that went to one.
+pub fn partition_of(subject: &Subject, world: &World, ledger: &Ledger) -> Option<TopicPartition> {
+    let at = match subject {
+        Subject::Record(_, name) => return ledger.story(record::tag(name, world)?)?.partition,
+        Subject::Partition(_, at)
+        | Subject::OffsetFor(at, _)
+        | Subject::Position(_, at)
+        | Subject::Group(_, _, at)
+        | Subject::Count(_, _, Some(at))
+        | Subject::Read(_, Some(at)) => at,
+        Subject::Replica(_, at) | Subject::Segment(_, at, _) | Subject::Lookup(at, _) | Subject::FileSize(at, _) => {
+            &at.partition
+        }
+        _ => return None,
+    };
+    translate::partition(at, world).ok()
+}
+
 /// The records behind a list of values: those in a replica's log, or those that a consumer's application got.
 pub fn records(subject: &Subject, world: &World, ledger: &Ledger) -> Vec<Tag> {
     match subject {
