@@ -262,6 +262,22 @@ fn what_the_model_does_not_have_is_refused_with_a_remedy() {
              move the line up behind 'brokers', or use 'set broker'\n",
         ),
         (
+            "brokers 1\ntopic t partitons=2\n",
+            "-:2: refused: no topic config is called 'partitons'; the nearest is 'partitions'\n",
+        ),
+        (
+            "brokers 1\ntopic t\nconsumer c assign=t-0 pol=manual\n",
+            "-:3: refused: no consumer config is called 'pol'; the nearest is 'poll'\n",
+        ),
+        (
+            "brokers 1\nkill contoller\n",
+            "-:2: refused: no client is called 'contoller'; the nearest is 'controller'\n",
+        ),
+        (
+            "brokers 1\ncut 1 contoller\n",
+            "-:2: refused: no client is called 'contoller'; the nearest is 'controller'\n",
+        ),
+        (
             "brokers 1\ntopic t\nconsumer c group=g topics=t\nproducer g\n",
             "-:4: refused: there is a group named g already; choose another name\n",
         ),

@@ -8,13 +8,14 @@ use super::ast::{
     Partition, Polling, Process, Replicas, ResetTo, SeekTo, Sending, Setting, Statement, WriteBack,
 };
 use super::later;
+use super::parse::{CONSUMER_SETTINGS, TOPIC_SETTINGS};
 use crate::cluster::event::BrokerState;
 use crate::cluster::ids::{self, BrokerId, ClientId, TopicId, TopicPartition};
 use crate::cluster::input::{self, ConfigTarget, ElectionType, Input, Polls, ReportDirectory, Template};
 use crate::cluster::message::{MessageKind, OffsetSpec};
 use crate::cluster::settings::{Endpoint, Micros};
 use crate::cluster::{MOST_PARTITIONS, Refused, World};
-use crate::config::{ConfigError, ConsumerConfig, ProducerConfig, nearest};
+use crate::config::{ConfigError, ConsumerConfig, ProducerConfig, Scope, nearest};
 use crate::log::Header;
 
 /// The inputs that perform a statement, in order; none for a statement that is not performed by inputs.
@@ -24,11 +25,14 @@ use crate::log::Header;
 pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refused> {
     let one = |input| Ok(vec![input]);
     match statement {
-        Statement::Topic { name, layout, configs } => one(Input::CreateTopic {
-            name: name.as_str().into(),
-            assignment: assignment(layout, world)?,
-            config: pairs(configs),
-        }),
+        Statement::Topic { name, layout, configs } => {
+            not_misspelt(configs, Scope::Topic, TOPIC_SETTINGS)?;
+            one(Input::CreateTopic {
+                name: name.as_str().into(),
+                assignment: assignment(layout, world)?,
+                config: pairs(configs),
+            })
+        }
         Statement::Producer { name, configs } => {
             let mut config = ProducerConfig::default();
             config.set_all(borrowed(configs)).map_err(wrong_config)?;
@@ -75,6 +79,7 @@ pub(super) fn inputs_of_any(statement: &Statement, world: &World) -> Result<Vec<
             polling,
             configs,
         } => {
+            not_misspelt(configs, Scope::Consumer, CONSUMER_SETTINGS)?;
             let mut config = ConsumerConfig::default();
             config.set_all(borrowed(configs)).map_err(wrong_config)?;
             one(Input::AddConsumer {
@@ -118,6 +123,19 @@ pub(super) fn micros(duration: super::ast::Micros) -> Micros {
 
 fn wrong_config(error: ConfigError) -> Refused {
     Refused::new(error.to_string(), "correct the setting")
+}
+
+/// Refuses a config that nobody knows and that is written almost like a setting of the statement's own.
+fn not_misspelt(configs: &[Setting], scope: Scope, own: &[&str]) -> Result<(), Refused> {
+    for Setting { name, .. } in configs.iter().filter(|setting| scope.find(&setting.name).is_none()) {
+        if let Some(near) = nearest(name, own.iter().copied()) {
+            return Err(Refused::new(
+                format!("no {scope} config is called '{name}'"),
+                format!("the nearest is '{near}'"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn borrowed(configs: &[Setting]) -> impl Iterator<Item = (&str, &str)> {
@@ -314,7 +332,7 @@ fn fates_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
     let one = |input| Ok(vec![input]);
     match act {
         Act::Kill(Process::Controller) => one(Input::KillController),
-        Act::Kill(Process::Client(name)) => one(Input::KillClient(client(name, world)?)),
+        Act::Kill(Process::Client(name)) => one(Input::KillClient(client_or_controller(name, world)?)),
         Act::Start {
             process: Process::Controller,
             ..
@@ -322,7 +340,7 @@ fn fates_act(act: &Act, world: &World) -> Result<Vec<Input>, Refused> {
         Act::Start {
             process: Process::Client(name),
             ..
-        } => one(Input::StartClient(client(name, world)?)),
+        } => one(Input::StartClient(client_or_controller(name, world)?)),
         Act::Start {
             process: Process::Brokers(brokers),
             directory,
@@ -498,7 +516,7 @@ pub(super) fn node(node: &Node, world: &World) -> Result<ids::Node, Refused> {
             format!("there is no broker {id}"),
             format!("name one of 1 to {}", world.broker_ids().count()),
         )),
-        Node::Client(name) => client(name, world).map(ids::Node::Client),
+        Node::Client(name) => client_or_controller(name, world).map(ids::Node::Client),
     }
 }
 
@@ -619,6 +637,15 @@ pub(super) fn client(name: &str, world: &World) -> Result<ClientId, Refused> {
     world.client_named(name).ok_or_else(|| {
         let names = world.settings().clients.iter().map(|name| &**name);
         unknown("client", name, names, "declare it first, with 'producer' or 'consumer'")
+    })
+}
+
+/// The client of that name, where `controller` could stand as well.
+fn client_or_controller(name: &str, world: &World) -> Result<ClientId, Refused> {
+    let is_slip = nearest(name, ["controller"]).is_some();
+    client(name, world).map_err(|refused| match is_slip {
+        true => Refused::new(refused.reason, "the nearest is 'controller'"),
+        false => refused,
     })
 }
 

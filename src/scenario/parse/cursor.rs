@@ -3,6 +3,7 @@
 //! Deliberately absent: what single words can mean ([`super::atoms`]).
 
 use super::atoms::{self, DURATION, as_partition, text_value, wrong};
+use crate::config::{Scope, nearest};
 use crate::scenario::ast::{Micros, Op, Setting};
 use crate::scenario::fault::{Found, Wrong};
 use crate::scenario::names::Names;
@@ -94,7 +95,7 @@ impl<'a> Cursor<'a> {
     pub fn take_bound(&mut self) -> Result<Option<Micros>, Wrong> {
         let left = &self.words[self.at..];
         let Some(at) = (0..left.len()).rfind(|at| self.begins_bound(left, *at)) else {
-            return Ok(None);
+            return self.misspelt_bound(left).map_or(Ok(None), Err);
         };
         let Some(value) = left.get(at + 1) else {
             return Err(self.missing(DURATION));
@@ -106,6 +107,15 @@ impl<'a> Cursor<'a> {
         self.end = left[at].column;
         self.words = &self.words[..self.at + at];
         Ok(Some(bound))
+    }
+
+    /// The fault of a line that ends in something like `within` and a duration.
+    fn misspelt_bound(&self, words: &[Word]) -> Option<Wrong> {
+        let [.., name, value] = words else { return None };
+        atoms::duration(value).ok()?;
+        let text = name.plain().filter(|text| !self.is_declared(text))?;
+        nearest(text, ["within"])?;
+        Some(wrong(name, "'within' or the end of the line").near(["within"]))
     }
 
     /// Whether the word at this place begins a bound: it is `within`, and neither part of a value nor somebody's name.
@@ -186,6 +196,16 @@ impl Settings {
             .partition(|(name, ..)| wanted(name));
         self.settings = left;
         taken.into_iter().map(|(name, _, value)| (name, value)).collect()
+    }
+
+    /// The fault of a setting that is written almost like one of these, which are the statement's own.
+    pub fn misspelt(&self, own: &[&str]) -> Option<Wrong> {
+        let mut near = self.settings.iter().filter(|(name, ..)| {
+            let is_config = Scope::ALL.iter().any(|scope| scope.find(name).is_some());
+            !is_config && nearest(name, own.iter().copied()).is_some()
+        });
+        let (_, word, _) = near.next()?;
+        Some(wrong(word, "a setting that there is").near(own.iter().copied()))
     }
 
     /// What is left, as configs.

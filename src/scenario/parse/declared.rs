@@ -11,7 +11,14 @@ use crate::scenario::words::Word;
 /// A declared topic's partition, as the next word.
 pub(super) fn partition(cursor: &mut Cursor) -> Result<Partition, Wrong> {
     let word = cursor.next(A_PARTITION)?;
-    let partition = atoms::partition(word)?;
+    let partition = atoms::partition(word).map_err(|wrong| match word.plain() {
+        // A topic alone: one of its partitions was meant.
+        Some(text) if cursor.names.partitions(text).is_some() => Wrong {
+            nearest: Some(format!("{text}-0")),
+            ..wrong
+        },
+        _ => wrong,
+    })?;
     check_partition(word, &partition, cursor.names)?;
     Ok(partition)
 }

@@ -15,14 +15,16 @@ mod statement;
 mod subject;
 mod value;
 
-use super::ast::{Line, Script, Statement};
+use super::ast::{Line, Op, Script, Statement};
 use super::fault::{Fault, Found, Wrong};
 use super::names::Names;
 use super::version;
 use super::words::{Word, words};
 use crate::config::nearest;
+use crate::sorted::sort_by;
 use cursor::Cursor;
 use header::Header;
+pub(super) use statement::{CONSUMER_SETTINGS, TOPIC_SETTINGS};
 
 /// Reads a file.
 ///
@@ -109,6 +111,17 @@ fn column_of(start: &str, words: &[Word]) -> u32 {
         .map_or(1, |word| word.column)
 }
 
+/// The setting in which this column lies, if another one can be read without it.
+fn setting_at(words: &[Word], column: u32) -> Option<usize> {
+    let at = words.iter().rposition(|word| word.column <= column)?;
+    let (name, _) = words.get(at)?.split_once(b'=')?;
+    let name = name.plain().filter(|name| !name.is_empty())?;
+    // A consumer's settings are not all free: without the one another is out of place.
+    let is_consumer = words.first().and_then(Word::plain) == Some("consumer");
+    let needs_another = is_consumer && nearest(name, ["group", "topics", "assign"]).is_some();
+    (Op::from_word(name).is_none() && !needs_another).then_some(at)
+}
+
 /// What has been read of a file so far.
 #[derive(Default)]
 struct Reader {
@@ -127,8 +140,25 @@ impl Reader {
                 self.lines.push(Line { number, statement });
             }
             Err(wrong) => {
-                self.faults.push(wrong.on_line(number));
+                let mut wrongs = vec![wrong];
+                self.more_of_line(text, &mut wrongs);
+                sort_by(&mut wrongs, |a, b| a.column.cmp(&b.column));
+                self.faults
+                    .extend(wrongs.into_iter().map(|wrong| wrong.on_line(number)));
                 self.assume(text);
+            }
+        }
+    }
+
+    /// What else is wrong with a line. Settings do not depend on one another, so the line is read again without the faulty
+    /// one; what is only missing then is no fault of its own.
+    fn more_of_line(&self, text: &str, wrongs: &mut Vec<Wrong>) {
+        let Ok(mut words) = words(text) else { return };
+        while let Some(at) = wrongs.last().and_then(|wrong| setting_at(&words, wrong.column)) {
+            words.remove(at);
+            match read_words(&words, &self.names) {
+                Err(next) if next.found != Found::EndOfLine => wrongs.push(next),
+                _ => return,
             }
         }
     }

@@ -161,6 +161,13 @@ fn consumer(cursor: &mut Cursor) -> Result<Statement, Wrong> {
     let group = settings.read("group", atoms::name)?;
     let topics = settings.take("topics")?;
     let assign = settings.take("assign")?;
+    let is_whole = matches!(
+        (&group, &topics, &assign),
+        (Some(_), Some(_), None) | (None, None, Some(_))
+    );
+    if let Some(misspelt) = settings.misspelt(CONSUMER_SETTINGS).filter(|_| !is_whole) {
+        return Err(misspelt);
+    }
     match (&group, &topics, &assign) {
         (Some(_), Some(_), None) | (None, None, Some(_)) => {}
         (Some(_), _, Some(word)) => return Err(wrong(word, "either group= or assign=")),
@@ -178,6 +185,12 @@ fn consumer(cursor: &mut Cursor) -> Result<Statement, Wrong> {
         configs: settings.configs()?,
     })
 }
+
+/// What a consumer's line may set beside its configs.
+pub(in crate::scenario) const CONSUMER_SETTINGS: &[&str] = &["group", "topics", "assign", "poll"];
+
+/// What a topic's line may set beside its configs.
+pub(in crate::scenario) const TOPIC_SETTINGS: &[&str] = &["partitions", "replicas", "assign"];
 
 fn polling(word: &Word) -> Result<Polling, Wrong> {
     match word.plain() {

@@ -174,6 +174,10 @@ fn a_bound_is_told_from_a_name() {
             format!("6:23: found the end of the line, {duration}"),
         ),
         ("run until acked within 1s now", format!("6:27: found 'now', {END}")),
+        (
+            "run until leader orders-0 = 1 whitin 5s",
+            "6:31: found 'whitin', expected 'within' or the end of the line, the nearest is 'within'\n".to_string(),
+        ),
         ("run until quiet within soon", format!("6:24: found 'soon', {duration}")),
         ("run until read reader = within", String::new()),
         ("run until read reader = within within 5s", String::new()),
@@ -261,6 +265,10 @@ fn a_subject_must_be_declared_above() {
             "6:15: found 'order-0', expected a partition of a topic that is declared above, the nearest is 'orders-0'\n",
         ),
         (
+            "expect leader orders = 1",
+            "6:15: found 'orders', expected a partition such as orders-0, the nearest is 'orders-0'\n",
+        ),
+        (
             "expect leader orders-2 = 1",
             "6:15: found 'orders-2', expected a partition from orders-0 to orders-1\n",
         ),
@@ -333,6 +341,37 @@ fn every_fault_of_a_file_is_listed_and_causes_no_others() {
          4:12: found 'cuont', expected key= value= timestamp= header.NAME= count= every= to=, the nearest is 'count'\n\
          7:8: found 'laeder', expected a subject, the nearest is 'leader'\n"
     );
+}
+
+#[test]
+fn every_faulty_setting_of_a_line_is_listed() {
+    for (statement, faults) in [
+        (
+            "send app orders cuont=5 every=x to=0",
+            "6:17: found 'cuont', expected key= value= timestamp= header.NAME= count= every= to=, \
+             the nearest is 'count'\n\
+             6:31: found 'x', expected a duration with its unit, such as 250us 500ms 10s 5m 2h 7d\n\
+             6:36: found '0', expected a broker's number, from 1\n",
+        ),
+        (
+            "topic t partitions=x replicas=y",
+            "6:20: found 'x', expected a number from 1\n6:31: found 'y', expected a broker's number, from 1\n",
+        ),
+        (
+            "consumer c grup=g topics=orders",
+            "6:12: found 'grup', expected a setting that there is, the nearest is 'group'\n",
+        ),
+        (
+            "slow 1 factr=2",
+            "6:8: found 'factr', expected factor=, the nearest is 'factor'\n",
+        ),
+        (
+            "consumer c group=G topics=orders",
+            "6:18: found 'G', expected a name of small letters, digits and _\n",
+        ),
+    ] {
+        assert_eq!(faults_of(statement), faults, "{statement}");
+    }
 }
 
 #[test]
