@@ -157,6 +157,34 @@ fn a_failed_expectation_names_the_event_that_changed_its_subject() {
     );
 }
 
+/// What is done to other records of the same log is not done to this one.
+#[test]
+fn a_failed_expectation_names_what_moved_a_copy() {
+    const FLUSHED: Option<&str> = Some("1s broker 1 flushes partition=t-0 from=0 to=1 [log.flush.asked]");
+    const AGAIN: Option<&str> = Some("2s broker 1 flushes partition=t-0 from=1 to=2 [log.flush.asked]");
+    const DELETED: Option<&str> = Some("3s broker 1 moves-log-start partition=t-0 from=0 to=1 [act]");
+    let statements = "brokers 1\ntopic t\nproducer app linger.ms=0\nsend app t value=a\nrun to 1s\nflush t-0@1\n\
+                      send app t value=b\nrun to 2s\nflush t-0@1\n";
+    each_names(
+        statements,
+        &[
+            ("expect custody app#1 = none", FLUSHED),
+            ("expect custody app#2 = none", AGAIN),
+            ("expect flushed t-0@1 = 9", AGAIN),
+            ("expect in-cache t-0@1 = 9", AGAIN),
+        ],
+    );
+    each_names(
+        &format!("{statements}run to 3s\ndelete-records t-0 1\n"),
+        &[
+            ("expect custody app#1 = none", DELETED),
+            ("expect fate app#1 = lost", DELETED),
+            ("expect start t-0@1 = 9", DELETED),
+            ("expect custody app#2 = none", AGAIN),
+        ],
+    );
+}
+
 /// The same where records are lost and a log is loaded anew.
 #[test]
 fn a_failed_expectation_names_what_took_a_record() {

@@ -6,7 +6,7 @@
 //!
 //! Deliberately absent: judging, and everything that a page shows.
 
-use super::ast::{Expectation, Script, Statement, Subject};
+use super::ast::{Expectation, RecordFact, Script, Statement, Subject};
 use crate::cluster::event::{Cause, Event, Outcome, Tag, What};
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, TopicId, TopicPartition};
 use crate::cluster::{Rule, World};
@@ -56,6 +56,8 @@ pub(super) struct Touches {
     last: SortedMap<Thing, Vec<Touch>>,
     /// The numbers of records that expectations name, whoever sent them.
     records: SortedSet<u64>,
+    /// The records of whose copies an expectation speaks: an event that takes or keeps a range of offsets is about them too.
+    copies: SortedSet<(String, u64)>,
     /// What broke each invariant that an expectation names.
     broken: SortedMap<String, Option<Arc<Event>>>,
 }
@@ -67,6 +69,7 @@ impl Touches {
             seen: 0,
             last: SortedMap::default(),
             records: SortedSet::default(),
+            copies: SortedSet::default(),
             broken: SortedMap::default(),
         };
         for line in &script.lines {
@@ -74,8 +77,11 @@ impl Touches {
                 continue;
             };
             match subject {
-                Subject::Record(_, name) => {
+                Subject::Record(fact, name) => {
                     touches.records.insert(name.number);
+                    if matches!(fact, RecordFact::Custody | RecordFact::Fate) {
+                        touches.copies.insert((name.producer.clone(), name.number));
+                    }
                 }
                 Subject::Invariant(name) => {
                     touches.broken.insert(name.clone(), None);
@@ -92,10 +98,40 @@ impl Touches {
             let event = Arc::new(event.clone());
             self.seen += 1;
             self.things(&event.what, world, |touches, thing| touches.keep(thing, &event));
+            for tag in self.within(&event.what, world, ledger) {
+                self.keep(Thing::Record(tag), &event);
+            }
             self.keep(Thing::Rule(event.rule), &event);
             self.keep(Thing::Run, &event);
         }
         self.note_broken(events, ledger);
+    }
+
+    /// The records that lie in the range of offsets that an event speaks of, of those that have to be followed.
+    fn within(&self, what: &What, world: &World, ledger: &Ledger) -> Vec<Tag> {
+        let (at, offsets) = match what {
+            What::Flushed {
+                partition, from, to, ..
+            }
+            | What::LogStart {
+                partition, from, to, ..
+            } => (*partition, *from..*to),
+            What::SegmentDeleted {
+                partition, base, next, ..
+            } => (*partition, *base..*next),
+            _ => return Vec::new(),
+        };
+        let tags = self.copies.iter().filter_map(|(producer, number)| {
+            Some(Tag {
+                client: world.client_named(producer)?,
+                number: u32::try_from(*number).ok()?,
+            })
+        });
+        let lies_there = |tag: &Tag| {
+            let mut places = ledger.story(*tag).into_iter().flat_map(|story| &story.places);
+            places.any(|place| place.partition == at && offsets.contains(&place.offset))
+        };
+        tags.filter(lies_there).collect()
     }
 
     /// An invariant breaks by the last event of the step after which it is found broken.

@@ -216,9 +216,9 @@ impl Places<'_> {
             }
             RecordFact::Attempts => |event| matches!(event.what, What::ProduceSent { .. }),
             RecordFact::Fate | RecordFact::Distance => {
-                |event| !matches!(event.what, What::Read { .. }) && !copied(event)
+                |event| !matches!(event.what, What::Read { .. }) && !copied(event) && !flushes(event)
             }
-            RecordFact::Custody => content,
+            RecordFact::Custody => |event| content(event) || flushes(event),
         };
         self.changed(record, counts);
         let story = self.ledger.story(tag);
@@ -228,13 +228,12 @@ impl Places<'_> {
         let Some(at) = at.filter(|_| matches!(fact, RecordFact::Fate | RecordFact::Custody)) else {
             return;
         };
-        self.changed(Thing::Partition(at), |event| deleted(event) || takes_the_oldest(event));
+        self.changed(Thing::Partition(at), deleted);
         if fact == RecordFact::Fate {
             self.leader(at);
             self.leaders_log(at, if is_acknowledged { remade } else { moves_hw });
             return;
         }
-        self.changed(Thing::Partition(at), |event| matches!(event.what, What::Flushed { .. }));
         let replicas = self.world.image().partition(at).map(|state| state.replicas.clone());
         for broker in replicas.into_iter().flatten() {
             self.changed(Thing::Broker(broker), |event| went_down(event) || came_up(event));
@@ -356,11 +355,9 @@ fn of_replica(fact: ReplicaFact) -> Counts {
         ReplicaFact::Leo => |event| content(event) && !takes_the_oldest(event),
         ReplicaFact::Hw => moves_hw,
         ReplicaFact::Start => |event| takes_the_oldest(event) || remade(event),
-        ReplicaFact::Flushed => |event| matches!(event.what, What::Flushed { .. }) || remade(event),
+        ReplicaFact::Flushed => |event| flushes(event) || remade(event),
         ReplicaFact::Offsets | ReplicaFact::Keys | ReplicaFact::Values => content,
-        ReplicaFact::OnDisk | ReplicaFact::InCache => {
-            |event| content(event) || matches!(event.what, What::Flushed { .. })
-        }
+        ReplicaFact::OnDisk | ReplicaFact::InCache => |event| content(event) || flushes(event),
         ReplicaFact::Epochs => |event| {
             let begins = matches!(event.what, What::BecameLeader { .. } | What::Appended { .. });
             begins || takes_the_oldest(event) || remade(event)
@@ -488,6 +485,10 @@ fn remade(event: &Event) -> bool {
 /// Records at a log's beginning are gone.
 fn takes_the_oldest(event: &Event) -> bool {
     matches!(event.what, What::LogStart { .. } | What::SegmentDeleted { .. })
+}
+
+fn flushes(event: &Event) -> bool {
+    matches!(event.what, What::Flushed { .. })
 }
 
 /// A follower has copied its leader.
