@@ -580,9 +580,9 @@ fn a_lessons_notice_ends_with_its_stop() {
     for slug in ["06-the-high-watermark", "01-log-first"] {
         let mut page = Page::new(Progress::default());
         page.visit(&format!("#/lesson/{slug}"));
-        while !page
+        while page
             .reading()
-            .is_some_and(|(reading, run)| reading.open_prediction(run).is_some())
+            .is_none_or(|(reading, run)| reading.open_prediction(run).is_none())
         {
             page.perform(Act::Next);
             while page.playing {
