@@ -144,7 +144,7 @@ pub fn parse(head: &str, content: &str, line: u32, faults: &mut Vec<Fault>) -> O
     let parsed = match kind {
         "scene" => named(name, kind, fence).map(|name| RawBlock::Scene { name, lines }),
         "store" => named(name, kind, fence).map(|name| RawBlock::Store { name, lines }),
-        "caption" => caption(&lines, fence),
+        "caption" => caption(&lines, fence, faults),
         "predict" => named(name, kind, fence)
             .and_then(|name| prediction(name, &lines, fence))
             .map(RawBlock::Predict),
@@ -199,7 +199,7 @@ fn named(name: Option<&str>, kind: &str, line: u32) -> Result<String, Fault> {
     })
 }
 
-fn caption(lines: &[Written], fence: u32) -> Result<RawBlock, Fault> {
+fn caption(lines: &[Written], fence: u32, faults: &mut Vec<Fault>) -> Result<RawBlock, Fault> {
     let text = lines
         .iter()
         .map(|line| line.text.trim())
@@ -218,6 +218,8 @@ fn caption(lines: &[Written], fence: u32) -> Result<RawBlock, Fault> {
         .find(|line| !line.text.trim().is_empty())
         .map_or(fence, |line| line.line);
     let pieces = template(&text, line)?;
+    // A caption is set like prose, once its values stand in it.
+    markdown::inline(&text, line, faults);
     let words: usize = count_words(&pieces);
     if words > CAPTION_WORDS {
         let wrong = format!("the caption has {words} words");

@@ -56,7 +56,7 @@ pub enum Answer {
     Amount(i64),
 }
 
-/// What a caption says in a world.
+/// What a caption says in a world: words within a line of Markdown, links to rules among them.
 pub fn caption(words: &[Words], moment: Moment<'_>) -> String {
     let piece = |piece: &Words| match (piece, moment) {
         (Words::Text(text), _) => text.clone(),

@@ -1,7 +1,7 @@
 //! How a value of the scenario language is said to a reader: in a caption, with the words and the names of the picture.
 //!
 //! The language itself prints values so that they can be read back (`2ms`, `1:cache/down`); a reader is told `2 ms` and
-//! `cache of broker 1, which is down`. Deliberately absent: what a value is, which is the run's affair.
+//! `cache of broker 1 (down)`. Deliberately absent: what a value is, which is the run's affair.
 
 use crate::cluster::settings::Micros;
 use crate::cluster::{Tag, World};
@@ -31,7 +31,7 @@ pub fn value(value: &Value) -> String {
         })),
         Value::Custody(copies) => match copies.iter().filter_map(copy).collect::<Vec<_>>() {
             held if held.is_empty() => "nowhere".to_string(),
-            held => listed(held),
+            held => held.join(" and "),
         },
         Value::Result(Outcome::Acked {
             offset: Some(offset), ..
@@ -113,7 +113,7 @@ fn copy(copy: &CopyPlace) -> Option<String> {
     };
     let down = match copy.host {
         Host::Up => "",
-        Host::Down => ", which is down",
+        Host::Down => " (down)",
     };
     Some(format!("{layer} of broker {}{down}", copy.broker))
 }
@@ -145,7 +145,7 @@ mod tests {
                     copy(2, Place::Absent, Host::Up),
                     copy(3, Place::Disk, Host::Up),
                 ]),
-                "cache of broker 1, which is down, disk of broker 3",
+                "cache of broker 1 (down) and disk of broker 3",
             ),
             (Value::Custody(vec![copy(1, Place::Truncated, Host::Up)]), "nowhere"),
             (

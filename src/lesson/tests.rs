@@ -624,6 +624,27 @@ fn a_caption_names_records_and_says_values_in_words() {
     assert_eq!(captions(&reading), [(1, "#1, #2: 7 ms.".to_string())]);
 }
 
+/// A caption is set like prose: its links lead to rules, and nobody reads their marks.
+#[test]
+fn a_captions_links_are_checked_and_said_without_their_marks() {
+    let linked = |rule: &str| SMALL.replace("The log ends at", &format!("[The log](rule:{rule}) ends at"));
+    assert_eq!(
+        faults(&linked("hw.leeder")),
+        ["22: there is no rule 'hw.leeder'; take an id from the table of rules; did you mean 'hw.leader'?"]
+    );
+    for source in LIBRARY {
+        let lesson = source.lesson().expect("it is well-formed");
+        for (stop, caption) in lesson.replay().expect("it keeps its word").captions {
+            let said = markdown::plain(&markdown::inline(&caption, 0, &mut Vec::new()));
+            assert!(
+                !said.contains(['[', ']', '*', '`', '{', '}']),
+                "{} at stop {stop}: {said}",
+                source.slug
+            );
+        }
+    }
+}
+
 /// Every lesson of the library, played from end to end.
 #[test]
 fn the_lessons_keep_their_word() {

@@ -289,9 +289,11 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
         flights,
     });
     let told = told::caption(&look).filter(|_| step > 0);
-    let caption = written
+    let (caption, drawn) = written.map_or((None, None), |(said, drawn)| (Some(said), Some(drawn)));
+    let caption = caption
         .or(told)
         .unwrap_or_else(|| at_rest(session, reading).to_string());
+    let drawn = drawn.unwrap_or_else(|| html! { <Words text={caption.clone()}/> });
     let broken = told::broken(&look);
     let now = names::time(look.world.now());
     let frame = Frame {
@@ -340,7 +342,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
             <div class="middle">
                 <main class="mid" id="main" tabindex="-1">
                     { notice(page, act) }
-                    <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p><Words text={caption.clone()}/></p>
+                    <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p>{ drawn }</p>
                         if let Some(broken) = broken { <p class="broken" data-testid="broken">{ broken }</p> }</div>
                     <Scene stage={stage.clone()} {under} {overview} {detail} {zoom} {motion} {flow} {frame} {track}/>
                 </main>

@@ -7,6 +7,7 @@ use yew::prelude::*;
 
 use crate::lesson::compile::About;
 use crate::lesson::glossary;
+use crate::lesson::markdown;
 use crate::lesson::{Answered, Block, Kind, Prediction, Puzzle, Span};
 use crate::ui::act::Act;
 use crate::ui::design::view::DesignPanel;
@@ -315,7 +316,7 @@ pub fn prose<'a>(blocks: impl IntoIterator<Item = &'a Block> + Clone) -> Html {
 fn strong_words(block: &Block) -> Vec<String> {
     fn of(spans: &[Span]) -> Vec<String> {
         let words = spans.iter().flat_map(|span| match span {
-            Span::Strong(inner) => vec![crate::lesson::markdown::plain(inner)],
+            Span::Strong(inner) => vec![markdown::plain(inner)],
             Span::Emphasis(inner) | Span::Link(_, inner) => of(inner),
             _ => Vec::new(),
         });
@@ -329,11 +330,17 @@ fn strong_words(block: &Block) -> Vec<String> {
     }
 }
 
+/// A lesson's caption, as it is said and as it is drawn.
+pub fn caption(text: &str) -> (String, Html) {
+    let spans = markdown::inline(text, 0, &mut Vec::new());
+    (markdown::plain(&spans), spans_of(&spans, &mut Vec::new()))
+}
+
 /// A block of prose.
 pub(super) fn block(block: &Block, known: &mut Vec<&'static str>) -> Html {
     match block {
-        Block::Heading(level, spans) if *level <= 2 => html! { <h2>{ crate::lesson::markdown::plain(spans) }</h2> },
-        Block::Heading(_, spans) => html! { <h3>{ crate::lesson::markdown::plain(spans) }</h3> },
+        Block::Heading(level, spans) if *level <= 2 => html! { <h2>{ markdown::plain(spans) }</h2> },
+        Block::Heading(_, spans) => html! { <h3>{ markdown::plain(spans) }</h3> },
         Block::Paragraph(spans) => html! { <p>{ spans_of(spans, known) }</p> },
         Block::Bullets(items) => html! { <ul>{ items_of(items, known) }</ul> },
         Block::Numbered(first, items) => html! { <ol start={first.to_string()}>{ items_of(items, known) }</ol> },
@@ -379,9 +386,9 @@ fn link(target: &str, spans: &[Span]) -> Html {
     match target.strip_prefix("rule:").and_then(crate::cluster::Rule::from_id) {
         Some(rule) => {
             let row = rule.row();
-            html! { <RuleLink words={crate::lesson::markdown::plain(spans)} id={row.id} sentence={row.sentence} source={row.source}/> }
+            html! { <RuleLink words={markdown::plain(spans)} id={row.id} sentence={row.sentence} source={row.source}/> }
         }
-        None => html! { <a href={target.to_string()} rel="noreferrer">{ crate::lesson::markdown::plain(spans) }</a> },
+        None => html! { <a href={target.to_string()} rel="noreferrer">{ markdown::plain(spans) }</a> },
     }
 }
 

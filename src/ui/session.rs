@@ -257,7 +257,7 @@ impl Session {
                 Moved::On
             }
             Stepped::AtRest => Moved::Quiet,
-            Stepped::Stopped(_, stop) => Moved::Stuck(stop.to_string()),
+            Stepped::Stopped(line, stop) => Moved::Stuck(format!("line {line}: {stop}")),
         }
     }
 
@@ -291,7 +291,7 @@ impl Session {
         let stepped = self.playback.play_to(statements);
         self.ensure_partition();
         match stepped {
-            Stepped::Stopped(_, stop) => Moved::Stuck(stop.to_string()),
+            Stepped::Stopped(line, stop) => Moved::Stuck(format!("line {line}: {stop}")),
             Stepped::Moved | Stepped::AtRest => Moved::AtStop,
         }
     }
@@ -302,7 +302,7 @@ impl Session {
         let stepped = self.playback.play_on(position);
         self.ensure_partition();
         match stepped {
-            Stepped::Stopped(_, stop) => Moved::Stuck(stop.to_string()),
+            Stepped::Stopped(line, stop) => Moved::Stuck(format!("line {line}: {stop}")),
             Stepped::Moved => Moved::On,
             Stepped::AtRest => Moved::AtStop,
         }

@@ -108,6 +108,11 @@ pub fn parse(text: &str, first_line: u32, is_fenced: impl Fn(&str) -> bool, faul
     pieces
 }
 
+/// Words within a line, such as those of a caption.
+pub fn inline(text: &str, line: u32, faults: &mut Vec<Fault>) -> Vec<Span> {
+    inline::spans(text, line, faults)
+}
+
 /// Prose alone.
 pub fn prose(text: &str, first_line: u32, faults: &mut Vec<Fault>) -> Vec<Block> {
     block::blocks(&lines_of(text, first_line), 0, faults)

@@ -41,8 +41,8 @@ pub struct Views {
     pub fidelity: fn(&[Block]) -> Html,
     /// A lesson on the page stores.
     pub stores: fn(&Page, &Reading, &StoreSession, Html, &Callback<Act>) -> Html,
-    /// The caption that a lesson on a cluster has for the present, and whether it asks to pick records.
-    pub of_lesson: fn(&Reading, &Session) -> (Option<String>, bool),
+    /// The caption that a lesson on a cluster has for the present, as it is said and as it is drawn, and whether it asks to pick records.
+    pub of_lesson: fn(&Reading, &Session) -> (Option<(String, Html)>, bool),
     /// The pane of a lesson on a cluster.
     pub lesson: fn(&Reading, &dyn Run, bool, &SortedSet<i64>, &Callback<Act>) -> Html,
     /// The pane of the playground.
@@ -74,7 +74,7 @@ pub const ALL: Views = Views {
     of_lesson: |reading, session| {
         let picking = reading.open_prediction(session);
         let picking = picking.is_some_and(|open| matches!(open.kind, Kind::Click(_)));
-        (reading.caption(session), picking)
+        (reading.caption(session).map(|text| panel::caption(&text)), picking)
     },
     lesson: panel::lesson,
     playground: playground::view::pane,

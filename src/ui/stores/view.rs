@@ -30,6 +30,7 @@ pub fn lesson(page: &Page, reading: &Reading, session: &StoreSession, notice: Ht
     let caption = reading
         .caption(session)
         .unwrap_or_else(|| said(session.stores().store(Discipline::Logged)).to_string());
+    let (caption, drawn) = panel::caption(&caption);
     let spoken: Rc<str> = format!("Act {step} of {}. {caption}", session.len()).into();
     let store = |discipline: Discipline| {
         store(
@@ -44,7 +45,7 @@ pub fn lesson(page: &Page, reading: &Reading, session: &StoreSession, notice: Ht
             <div class="middle">
                 <main class="mid beyond" id="main" tabindex="-1">
                     { notice }
-                    <div class="caption" data-testid="caption"><span class="n" title="Act">{ step }</span><p>{ caption }</p></div>
+                    <div class="caption" data-testid="caption"><span class="n" title="Act">{ step }</span><p>{ drawn }</p></div>
                     <div class="row">
                         <button class="btn danger" disabled={!up} onclick={act.reform(|_| Act::Do("crash".into()))} data-testid="crash">{ icon("power") }{ "Power off now" }</button>
                         <button class="btn" disabled={up} onclick={act.reform(|_| Act::Do("recover".into()))} data-testid="recover">{ icon("play") }{ "Start again: recover" }</button>
