@@ -343,7 +343,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                 <main class="mid" id="main" tabindex="-1">
                     { notice(page, act) }
                     <div class="caption" data-testid="caption"><span class="n" title="Step">{ step }</span><p>{ drawn }</p>
-                        if let Some(broken) = broken { <p class="broken" data-testid="broken">{ broken }</p> }</div>
+                        if let Some(broken) = broken { <p class="breaks" data-testid="breaks">{ broken }</p> }</div>
                     <Scene stage={stage.clone()} {under} {overview} {detail} {zoom} {motion} {flow} {frame} {track}/>
                 </main>
                 <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}>{ inspected }</InspectorPane>

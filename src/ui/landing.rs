@@ -9,6 +9,9 @@ use crate::ui::view::knobs;
 /// How long the shop goes on selling: as good as for ever.
 const RECORDS: u64 = 400;
 
+/// How long it has sold when the page opens. The lesson stops sooner, while all that it asks for is in view.
+const SOLD: Micros = Micros(600_000);
+
 const TOPIC: &str = "payments";
 const SHOP: &str = "shop";
 
@@ -18,6 +21,7 @@ pub fn script(changes: &[(String, String)]) -> Script {
     for statement in &mut statements {
         match statement {
             Statement::Act(Act::Send(send)) if send.every.is_some() => send.count = Some(RECORDS),
+            Statement::RunFor(time) => *time = SOLD,
             Statement::Producer { configs, .. } => change(configs, changes, knobs::is_producers),
             Statement::Topic { configs, .. } => change(configs, changes, knobs::is_topics),
             _ => {}
@@ -64,7 +68,7 @@ fn first_scene() -> Vec<Statement> {
         },
         send("early payment {n}", 3, None),
         send("payment {n}", 40, Some(Micros(120_000))),
-        Statement::RunFor(Micros(600_000)),
+        Statement::RunFor(Micros(240_000)),
     ]
 }
 

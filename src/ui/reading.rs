@@ -122,12 +122,13 @@ impl Reading {
             session = Session::new(reading.lesson.script(run))?;
             let before: Vec<usize> = (0..=stop).filter(|at| reading.lesson.stops[*at].run == run).collect();
             for at in before {
+                let stood = session.clone();
                 if let Moved::Stuck(why) = session.play_to(reading.lesson.stops[at].done) {
                     return Err(why);
                 }
                 reading.arrive(at, &session);
+                session.show(reading.view_at(at, &session, &stood));
             }
-            session.show(reading.view_at(stop, &session, &session));
         }
         Ok((reading, session))
     }
