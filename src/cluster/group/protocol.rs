@@ -50,6 +50,15 @@ pub struct Standing {
     pub epoch: i32,
 }
 
+impl Standing {
+    /// As a commit names it: who is only joining yet, with epoch 0 under the consumer protocol, commits as somebody outside
+    /// the group (`CommitRequestManager.onMemberEpochUpdated`). Generations of the classic protocol begin with 1.
+    pub fn to_commit(self) -> Standing {
+        let epoch = if self.epoch > 0 { self.epoch } else { -1 };
+        Standing { epoch, ..self }
+    }
+}
+
 /// `JoinGroupRequest`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinGroup {

@@ -12,7 +12,7 @@ use crate::cluster::assignor::Slot;
 use crate::cluster::client::Life;
 use crate::cluster::client::backoff::micros;
 use crate::cluster::event::{ReadError, What};
-use crate::cluster::group::protocol::{GroupRequest, Remembered};
+use crate::cluster::group::protocol::{GroupRequest, Remembered, Standing};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::input::Polls;
 use crate::cluster::rules::Rule;
@@ -20,7 +20,7 @@ use crate::cluster::settings::Micros;
 use crate::log::Errors;
 
 use super::Consumer;
-use super::membership::{Commit, CommitWhy, GroupAsks, Stage, slot};
+use super::membership::{Commit, CommitWhy, GroupAsks, Membership, Stage, slot};
 use super::position::{Position, State};
 
 impl Consumer {
@@ -35,10 +35,12 @@ impl Consumer {
         if offsets.is_empty() {
             return;
         }
+        // Under the classic protocol it knows by itself that it may not (`CommitFailedException`,
+        // `RebalanceInProgressException`); under the consumer protocol the coordinator says so.
         let refused = match membership.stage {
+            _ if follows => None,
             Stage::In => None,
             Stage::Out => Some(Errors::UnknownMemberId),
-            Stage::Preparing if follows => None,
             Stage::Preparing | Stage::Joining | Stage::Syncing => Some(Errors::RebalanceInProgress),
         };
         match refused {
@@ -74,9 +76,16 @@ impl Consumer {
 
     /// When it commits by itself, if it does and there is something new to commit.
     pub(super) fn auto_commit_due(&self) -> Option<Micros> {
-        let membership = self.membership.as_ref().filter(|_| self.life == Life::Running)?;
-        let commits = self.config.enable_auto_commit && membership.stage == Stage::In && self.is_polling();
-        (commits && self.has_to_commit() && !self.commits_by_interval()).then_some(membership.next_auto_commit)
+        let membership = self.membership.as_ref()?;
+        let commits = self.commits_in_polls() && self.has_to_commit() && !self.commits_by_interval();
+        commits.then_some(membership.next_auto_commit)
+    }
+
+    /// Whether it polls now, and looks whether its interval is over while it does.
+    fn commits_in_polls(&self) -> bool {
+        let is_in = |membership: &Membership| membership.stage == Stage::In;
+        let member = self.life == Life::Running && self.membership.as_ref().is_some_and(is_in);
+        member && self.config.enable_auto_commit && self.is_polling()
     }
 
     /// Whether a commit of the interval is under way.
@@ -91,19 +100,38 @@ impl Consumer {
 
     pub(super) fn commit_by_interval(&mut self, cx: &mut Cx) {
         let interval = micros(self.config.auto_commit_interval_ms).max(1);
+        match self.polls {
+            Polls::ByItself => self.commit_in_passing(interval, cx),
+            Polls::WhenTold => self.commit_at_poll(interval, cx),
+        }
+    }
+
+    /// One that polls all the time has let intervals pass in which there was nothing to commit.
+    fn commit_in_passing(&mut self, interval: Micros, cx: &mut Cx) {
         let Some(due) = self.auto_commit_due().filter(|&due| due <= cx.now) else {
             return;
         };
-        // One that polls all the time has let intervals pass in which there was nothing to commit.
-        let passed = match self.polls {
-            Polls::ByItself => (cx.now - due) % interval,
-            Polls::WhenTold => 0,
-        };
+        let passed = (cx.now - due) % interval;
         if passed == 0 {
             self.commit_by_itself(CommitWhy::Interval, cx);
         }
         if let Some(membership) = &mut self.membership {
             membership.next_auto_commit = cx.now - passed + interval;
+        }
+    }
+
+    /// The interval is looked at in a poll alone, and begins anew there, whether or not there was something to commit.
+    fn commit_at_poll(&mut self, interval: Micros, cx: &mut Cx) {
+        if !self.commits_in_polls() || self.commits_by_interval() {
+            return;
+        }
+        let due = self.membership.as_ref().map(|membership| membership.next_auto_commit);
+        if due.is_none_or(|due| due > cx.now) {
+            return;
+        }
+        self.commit_by_itself(CommitWhy::Interval, cx);
+        if let Some(membership) = &mut self.membership {
+            membership.next_auto_commit = cx.now + interval;
         }
     }
 
@@ -138,7 +166,8 @@ impl Consumer {
                 _ => Rule::AutoCommit,
             };
             let asked = GroupAsks::Commit(commit.clone());
-            if !self.ask_group(asked, |standing| GroupRequest::Commit(standing, offsets), cx) {
+            let request = |standing: Standing| GroupRequest::Commit(standing.to_commit(), offsets);
+            if !self.ask_group(asked, request, cx) {
                 if let Some(membership) = &mut self.membership {
                     membership.commits.push_front(commit);
                 }

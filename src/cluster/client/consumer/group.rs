@@ -99,14 +99,16 @@ impl Consumer {
         }
         self.leave_if_idle(cx);
         self.find_coordinator(cx);
-        self.commit_by_interval(cx);
-        self.send_commits(cx);
+        self.learn_of_loss(cx);
         if self.follows() {
             self.follow(cx);
         } else {
             self.notice_new_partitions(cx);
             self.join_if_needed(cx);
         }
+        // What is committed before a rebalance takes the interval's place.
+        self.commit_by_interval(cx);
+        self.send_commits(cx);
         self.fetch_offsets(cx);
         self.finish_closing(cx);
     }
@@ -181,9 +183,14 @@ impl Consumer {
         membership.is_some_and(|membership| membership.waits(|what| matches!(what, GroupAsks::Commit(_))))
     }
 
-    /// Before it joins again it commits, if it commits by itself.
+    /// Before it joins again it commits, if it commits by itself. What it is to give up it reads no longer meanwhile
+    /// (`maybeMarkPartitionsPendingRevocation`).
     fn prepare_to_join(&mut self, cx: &mut Cx) {
         self.commit_by_itself(CommitWhy::Revoke, cx);
+        if self.gives_up_to_join(cx) {
+            self.order.clear();
+            self.arrived.clear();
+        }
         if let Some(membership) = &mut self.membership {
             membership.stage = Stage::Preparing;
         }
@@ -194,9 +201,13 @@ impl Consumer {
         }
     }
 
+    /// Whether it gives up everything before it joins again.
+    fn gives_up_to_join(&self, cx: &Cx) -> bool {
+        self.membership.as_ref().is_some_and(Membership::is_eager) && cx.holds(Rule::GroupRevoke)
+    }
+
     fn give_up_before_join(&mut self, cx: &mut Cx) {
-        let eager = self.membership.as_ref().is_some_and(Membership::is_eager);
-        if eager && cx.holds(Rule::GroupRevoke) {
+        if self.gives_up_to_join(cx) {
             let all: Vec<TopicPartition> = self.readings.keys().copied().collect();
             self.give_up(&all, cx);
         }

@@ -44,7 +44,8 @@ impl Consumer {
             .then(|| membership.last_poll + micros(self.config.max_poll_interval_ms))
     }
 
-    /// It belongs to its group no longer, by this rule: others may have its partitions.
+    /// It belongs to its group no longer, by this rule: others may have its partitions. Under the classic protocol its
+    /// application learns of it in its next poll (`onJoinPrepare`), and has its partitions until then.
     pub(super) fn lose_membership(&mut self, rule: Rule, cx: &mut Cx) {
         let Some(membership) = &mut self.membership else { return };
         membership.target = None;
@@ -52,8 +53,27 @@ impl Consumer {
         membership.generation = -1;
         membership.stage = Stage::Out;
         membership.rejoin = true;
+        membership.lost = Some(rule);
+        if self.follows() || self.is_polling() {
+            self.take_lost(cx);
+        }
+    }
+
+    /// What it has lost is taken away.
+    fn take_lost(&mut self, cx: &mut Cx) {
+        let Some(rule) = self.membership.as_mut().and_then(|membership| membership.lost.take()) else {
+            return;
+        };
         let all: Vec<TopicPartition> = self.readings.keys().copied().collect();
         self.take_away(&all, Loss::Lost, rule, cx);
+    }
+
+    /// The application polls again, after its partitions were lost: now it learns of it, once the coordinator is known.
+    pub(super) fn learn_of_loss(&mut self, cx: &mut Cx) {
+        let known = self.membership.as_ref().is_some_and(|membership| membership.at().is_some());
+        if known && self.is_polling() {
+            self.take_lost(cx);
+        }
     }
 
     /// It has left by itself, and begins as if it had never been a member.

@@ -10,6 +10,7 @@ use crate::cluster::assignor::{Assignor, Slot};
 use crate::cluster::client::connections::{Asked, Connections};
 use crate::cluster::group::protocol::{MemberId, Standing};
 use crate::cluster::ids::{BrokerId, GroupId, TopicPartition};
+use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::config::ConsumerConfig;
 use crate::log::Encoder;
@@ -110,6 +111,8 @@ pub(super) struct Membership {
     pub(super) protocol: Option<Assignor>,
     /// It was told to join again, or knows that it must.
     pub(super) rejoin: bool,
+    /// It has lost its partitions by this rule, and its application does not know it yet (classic protocol).
+    pub(super) lost: Option<Rule>,
     /// As leader: how many partitions each topic had when it assigned them.
     pub(super) assigned_over: Option<SortedMap<Arc<str>, u32>>,
     /// When it joined: heartbeats and automatic commits count from here.
@@ -155,6 +158,7 @@ impl Membership {
             generation: -1,
             protocol: None,
             rejoin: true,
+            lost: None,
             assigned_over: None,
             joined: 0,
             next_auto_commit: 0,
@@ -245,7 +249,7 @@ impl Membership {
         encoder.str(&self.member);
         encoder.i32(self.generation);
         encoder.str(self.protocol.map_or("", Assignor::name));
-        encoder.u8(u8::from(self.rejoin));
+        encoder.u8(u8::from(self.rejoin) | u8::from(self.lost.is_some()) << 1);
         encoder.option(self.assigned_over.as_ref(), |encoder, topics| {
             encoder.len(topics.len());
             for (topic, count) in topics {

@@ -215,6 +215,9 @@ impl Consumer {
             until: cx.now + micros(self.config.fetch_max_wait_ms),
         });
         self.note_poll(cx.now);
+        // Its group comes first (`coordinator.poll`): what is due there acts on what the application has been handed so
+        // far, also where this poll is served at once from what was fetched before.
+        self.tend_group(cx);
         self.go_on(cx);
     }
 
