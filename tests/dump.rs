@@ -168,7 +168,9 @@ fn batches(bytes: &[u8]) -> (Vec<[i64; 6]>, bool) {
             break;
         }
         let (crc, last_delta, count) = (number(at + 17, 4), number(at + 23, 4), number(at + 57, 4));
-        found.push([at as i64, base, base + last_delta, length + 12, crc, count]);
+        // Only the delta is signed: below 0 it is what a leader of another make sent.
+        let last = base + i64::from(last_delta as i32);
+        found.push([at as i64, base, last, length + 12, crc, count]);
         at += 12 + length as usize;
     }
     (found, at < bytes.len())

@@ -557,6 +557,46 @@ impl Drop for Scratch {
     }
 }
 
+/// What Kafka 4.4.0's `PropertiesUtils` and `CleanShutdownFileHandler` write, to the letter but for the ids. A disk that was
+/// replaced was formatted later.
+#[test]
+fn a_data_directory_says_whose_it_is_as_kafka_writes_it() {
+    let scratch = Scratch::new("directory");
+    let arguments = Arguments {
+        write_to: Some(scratch.0.clone()),
+        files: vec!["-".to_string()],
+        ..Arguments::default()
+    };
+    let scenario = "\
+brokers 2
+topic t replicas=2
+run for 1s
+kill 2
+run for 90m
+wipe 2
+stop 1
+run until state 1 = down
+";
+    let (status, _, err) = highwater(arguments, scenario);
+    assert_eq!((status, err.as_str()), (Status::Holds, ""));
+    let read = |path: &str| std::fs::read_to_string(scratch.0.join(path)).unwrap();
+    let (cluster, first) = ("T4Ozt8o2QRaMN17gu4sulA", "7nS7N1LVd7yaY4NMxpI8vA");
+    assert_eq!(
+        read("broker-1/meta.properties"),
+        format!("#\n#Tue Nov 14 22:13:20 UTC 2023\nnode.id=1\ndirectory.id={first}\nversion=1\ncluster.id={cluster}\n")
+    );
+    let replaced = read("broker-2/meta.properties");
+    assert!(
+        replaced.starts_with("#\n#Tue Nov 14 23:43:21 UTC 2023\nnode.id=2\ndirectory.id="),
+        "{replaced}"
+    );
+    assert_eq!(
+        read("broker-1/.kafka_cleanshutdown"),
+        r#"{"version":0,"brokerEpoch":0}"#
+    );
+    assert!(!scratch.0.join("broker-2/.kafka_cleanshutdown").exists());
+}
+
 #[test]
 fn the_brokers_files_become_real_ones() {
     let scratch = Scratch::new("files");

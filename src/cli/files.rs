@@ -1,24 +1,17 @@
 //! `highwater run FILE --files DIR`: every broker's data directory as real files.
 //!
 //! What lies in `DIR/broker-B` is what the broker of that id would find there if its process started now: everything
-//! written, whether or not it has reached the disk. A real Kafka's tools read it, and its log loader loads it. Mirrors the
-//! layout of `LogManager` and `MetaPropertiesEnsemble`.
+//! written, whether or not it has reached the disk. A real Kafka's tools read it, and its log loader loads it.
 //!
-//! Deliberately absent: the controller's metadata log. The ids of cluster, directories and topics, which the model does
-//! not know, are made of their numbers.
+//! Deliberately absent: the controller's metadata log.
 
 use std::fs;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
-use crate::cluster::broker::Broker;
-use crate::cluster::{TopicPartition, World};
-use crate::inspect::{CLEAN_SHUTDOWN, META_PROPERTIES, OffsetsOf, PARTITION_METADATA};
-use crate::log::checkpoint::{OffsetEntryLine, write_offsets};
+use crate::cluster::World;
+use crate::inspect::{PARTITION_METADATA, directory_files, partition_metadata};
 use crate::log::{Extent, File};
 
 /// Why nothing was written, or not everything.
@@ -75,80 +68,11 @@ pub fn write(world: &World, folder: &Path) -> Result<usize, Refused> {
                 put(&partition.join(name), file)?;
                 written += 1;
             }
-            let topic = URL_SAFE_NO_PAD.encode(tp.topic.uuid());
-            put(
-                &partition.join(PARTITION_METADATA),
-                &text(&format!("version: 0\ntopic_id: {topic}")),
-            )?;
+            put(&partition.join(PARTITION_METADATA), &partition_metadata(tp.topic))?;
             written += 1;
         }
     }
     Ok(written)
-}
-
-/// The files of a data directory itself: what it is, its checkpoints, and the marker of a clean stop.
-fn directory_files(world: &World, broker: &Broker) -> Vec<(&'static str, File)> {
-    let host = broker.host();
-    let (cluster, directory) = (id(Named::Cluster), id(Named::Directory(broker.id().0, host.directory)));
-    let meta = format!(
-        "cluster.id={cluster}\ndirectory.id={directory}\nnode.id={}\nversion=1\n",
-        broker.id()
-    );
-    let mut files = vec![(META_PROPERTIES, text(&meta))];
-    for of in [OffsetsOf::RecoveryPoint, OffsetsOf::LogStart, OffsetsOf::HighWatermark] {
-        files.push((of.file_name(), text(&write_offsets(&offsets(world, broker, of)))));
-    }
-    // The first cleaning makes it.
-    let cleaned = offsets(world, broker, OffsetsOf::Cleaner);
-    if !cleaned.is_empty() {
-        files.push((OffsetsOf::Cleaner.file_name(), text(&write_offsets(&cleaned))));
-    }
-    if let (None, Some(epoch)) = (broker.process(), host.clean) {
-        let marker = serde_json::json!({ "version": 0, "brokerEpoch": epoch });
-        files.push((CLEAN_SHUTDOWN, text(&marker.to_string())));
-    }
-    files
-}
-
-/// What a checkpoint says of each partition. A log start is only written where it is not a segment's first offset.
-fn offsets(world: &World, broker: &Broker, of: OffsetsOf) -> Vec<OffsetEntryLine> {
-    let entry = |tp: TopicPartition| {
-        let checkpoints = broker.replica(tp)?.checkpoints();
-        let offset = match of {
-            OffsetsOf::RecoveryPoint => Some(checkpoints.recovery_point),
-            OffsetsOf::HighWatermark => Some(checkpoints.high_watermark),
-            OffsetsOf::LogStart => Some(checkpoints.log_start).filter(|start| *start > 0),
-            OffsetsOf::Cleaner => checkpoints.cleaner,
-        }?;
-        let name = world.partition_name(tp);
-        let (topic, _) = name.rsplit_once('-')?;
-        Some(OffsetEntryLine {
-            topic: topic.to_owned(),
-            partition: i32::try_from(tp.partition).ok()?,
-            offset,
-        })
-    };
-    broker.partitions().into_iter().filter_map(entry).collect()
-}
-
-/// What an id stands for.
-enum Named {
-    Cluster,
-    Directory(u16, u32),
-}
-
-/// An id in the form of Kafka's `Uuid`: always the same for the same thing.
-fn id(named: Named) -> String {
-    let (kind, number) = match named {
-        Named::Cluster => (1u64, 0),
-        Named::Directory(broker, formatted) => (2, u64::from(broker) << 32 | u64::from(formatted)),
-    };
-    let bytes = xxhash_rust::xxh3::xxh3_128_with_seed(&number.to_be_bytes(), kind).to_be_bytes();
-    URL_SAFE_NO_PAD.encode(bytes)
-}
-
-fn text(content: &str) -> File {
-    File::from_bytes(content.as_bytes(), 0)
 }
 
 /// Writes one file. Zeros are left out where the file system can: an index that is made in advance has ten megabytes of

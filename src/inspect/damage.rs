@@ -23,6 +23,8 @@ pub enum Fault {
     Framing {
         /// The bytes from there to the end of the file.
         left: u64,
+        /// The bytes that the batch would take by its length field, where the file ends before the batch does.
+        claimed: Option<u64>,
         /// Why not.
         why: Malformed,
     },
@@ -79,6 +81,23 @@ pub enum Fault {
         /// How long the log is.
         log: u64,
     },
+    /// The entry of an offset index does not stand behind the one before it: offsets and positions rise, for they are
+    /// searched by halves.
+    IndexGoesBack {
+        /// The offset and the position in the index.
+        entry: (i64, i32),
+        /// Those of the entry before.
+        previous: (i64, i32),
+    },
+    /// The entry of an offset index leads the look-up of an offset past the batch that ends with it.
+    IndexMisleads {
+        /// That offset, which the time index names.
+        offset: i64,
+        /// Where the entry leads.
+        at: i32,
+        /// Where the batch begins.
+        batch: u64,
+    },
     /// An entry of the time index names an offset at which no batch ends.
     TimeOffset {
         /// The offset in the index.
@@ -97,6 +116,13 @@ pub enum Fault {
     TimeGoesBack {
         /// The timestamp in the index.
         timestamp: i64,
+        /// The one before.
+        previous: i64,
+    },
+    /// The offset of an entry of the time index is below that of the entry before it.
+    TimeOffsetGoesBack {
+        /// The offset in the index.
+        offset: i64,
         /// The one before.
         previous: i64,
     },
@@ -136,6 +162,10 @@ pub enum Fault {
     LogBroken {
         /// Where in the log.
         at: u64,
+        /// The bytes from there to the end of the log.
+        left: u64,
+        /// The bytes that the batch there would take by its length field, where the log ends before the batch does.
+        claimed: Option<u64>,
         /// How.
         why: Malformed,
     },
@@ -148,22 +178,29 @@ impl fmt::Display for Damage {
 }
 
 /// A framing fault in words.
-fn framing(why: Malformed) -> String {
-    match why {
-        Malformed::Incomplete => "the file ends before the batch does, a torn tail".to_owned(),
+fn framing(why: Malformed, claimed: Option<u64>, left: u64) -> String {
+    let reason = match why {
+        Malformed::Incomplete => match claimed {
+            Some(size) => {
+                let reason = "the file ends before the batch does, a torn tail or a wrong length";
+                return format!("{reason}: by its length field it takes {size} bytes, and {left} are left");
+            }
+            None => "the file ends before the batch does, a torn tail".to_owned(),
+        },
         Malformed::BadLength(length) => format!("the length field says {length}, and no batch is below 14"),
         Malformed::BadMagic(magic) => {
             format!("the magic is {magic}; only message format 2 is read, which every broker since 4.0 writes")
         }
         Malformed::ShortHeader => "the length field leaves no room for a batch's header of 61 bytes".to_owned(),
-    }
+    };
+    format!("{reason}; {left} bytes are left over")
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Framing { left, why } => {
-                write!(f, "no batch begins here: {}; {left} bytes are left over", framing(*why))
+            Fault::Framing { left, claimed, why } => {
+                write!(f, "no batch begins here: {}", framing(*why, *claimed, *left))
             }
             Fault::Zeros { left } => write!(f, "{left} zero bytes up to the end of the file instead of batches"),
             Fault::Checksum {
@@ -188,6 +225,17 @@ impl fmt::Display for Fault {
                 f,
                 "the entry for offset {offset} leads to position {at} of the log, where no batch begins; the log has {log} bytes"
             ),
+            Fault::IndexGoesBack { entry, previous } => write!(
+                f,
+                "offset {} at position {} of the log is not above the entry before it, offset {} at position {}; an index \
+                 is searched by halves, and whoever looks there may be led astray",
+                entry.0, entry.1, previous.0, previous.1
+            ),
+            Fault::IndexMisleads { offset, at, batch } => write!(
+                f,
+                "the entry leads the look-up of offset {offset}, which the time index names, to position {at} of the log, \
+                 and the batch begins at {batch}"
+            ),
             Fault::TimeOffset { offset, found: None } => {
                 write!(f, "the entry names offset {offset}, which the log does not reach")
             }
@@ -205,6 +253,10 @@ impl fmt::Display for Fault {
             Fault::TimeGoesBack { timestamp, previous } => {
                 write!(f, "timestamp {timestamp} is not above the one before it, {previous}")
             }
+            Fault::TimeOffsetGoesBack { offset, previous } => write!(
+                f,
+                "offset {offset} is below that of the entry before it, {previous}, and a later timestamp has no earlier offset"
+            ),
             Fault::PartEntry { left, size } => {
                 write!(f, "{left} bytes at the end make no entry, which takes {size}")
             }
@@ -220,9 +272,11 @@ impl fmt::Display for Fault {
                 f,
                 "the entry leads to the batch at offset {base_offset}, whose records cannot be read"
             ),
-            Fault::LogBroken { at, why } => {
-                write!(f, "the look-up ends in the log at position {at}: {}", framing(*why))
-            }
+            Fault::LogBroken { at, left, claimed, why } => write!(
+                f,
+                "the look-up ends in the log at position {at}: {}",
+                framing(*why, *claimed, *left)
+            ),
         }
     }
 }

@@ -101,19 +101,30 @@ impl<E: Entry> Iterator for Entries<'_, E> {
 }
 
 /// Where an index entry does not lead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Miss {
     /// To a batch that ends with another offset.
     Other {
         /// That offset.
         last_offset: i64,
     },
-    /// To no batch: the real tool gives up here.
+    /// To no batch: the real tool gives up here, as at all that follow.
     Nowhere,
+    /// To where the log breaks off, which is not the index's fault.
+    Broken(Fault),
+    /// To a batch of more bytes than the real tool reads, with which nothing is wrong.
+    TooLong,
+}
+
+impl Miss {
+    /// Whether the real tool gives up here.
+    pub fn gives_up(&self) -> bool {
+        !matches!(self, Miss::Other { .. })
+    }
 }
 
 /// An entry of an offset index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// Its position in the index file.
     pub position: u64,
@@ -123,19 +134,26 @@ pub struct Checked {
     pub at: i32,
     /// Where it does not lead.
     pub miss: Option<Miss>,
+    /// Offset and position of the entry before it, if this one is not above it in both.
+    pub goes_back: Option<(i64, i32)>,
 }
 
 impl Checked {
     /// What is wrong with it, in a log of this length.
     pub fn damage(&self, log: u64) -> Option<Damage> {
         let (offset, at) = (self.offset, self.at);
-        let fault = match self.miss? {
-            Miss::Other { last_offset } => Fault::IndexMismatch {
+        let fault = match (&self.miss, self.goes_back) {
+            (Some(Miss::Other { last_offset }), _) => Fault::IndexMismatch {
                 offset,
                 at,
-                found: last_offset,
+                found: *last_offset,
             },
-            Miss::Nowhere => Fault::IndexAstray { offset, at, log },
+            (Some(Miss::Nowhere), _) => Fault::IndexAstray { offset, at, log },
+            (Some(Miss::Broken(fault)), _) => fault.clone(),
+            (Some(Miss::TooLong) | None, previous) => Fault::IndexGoesBack {
+                entry: (offset, at),
+                previous: previous?,
+            },
         };
         Some(Damage {
             position: self.position,
@@ -148,6 +166,7 @@ impl Checked {
 #[derive(Debug)]
 pub struct OffsetEntries<'a> {
     entries: Entries<'a, OffsetEntry>,
+    previous: Option<(i64, i32)>,
 }
 
 impl<'a> OffsetEntries<'a> {
@@ -155,6 +174,7 @@ impl<'a> OffsetEntries<'a> {
     pub fn new(bytes: &'a [u8], base: i64) -> Self {
         Self {
             entries: Entries::of_offsets(bytes, base),
+            previous: None,
         }
     }
 
@@ -185,16 +205,18 @@ impl<'a> OffsetEntries<'a> {
                     Step::Batch(found) => Some(Miss::Other {
                         last_offset: found.header.last_offset(),
                     }),
-                    Step::End(_) => Some(Miss::Nowhere),
+                    Step::End(_) => Some(nowhere(log, start)?),
                 }
             }
             _ => Some(Miss::Nowhere),
         };
+        let before = self.previous.replace((offset, at));
         Ok(Some(Checked {
             position,
             offset,
             at,
             miss,
+            goes_back: before.filter(|&before| goes_back(before, (offset, at))),
         }))
     }
 
@@ -202,6 +224,28 @@ impl<'a> OffsetEntries<'a> {
     pub fn rest(&self) -> Option<Damage> {
         self.entries.rest()
     }
+}
+
+/// Why no batch was read at a position: what a walk from the log's first byte on comes to there.
+fn nowhere<S: Source>(log: &mut Scan<S>, at: u64) -> Result<Miss, S::Error> {
+    log.seek(0);
+    loop {
+        match log.step()? {
+            Step::Batch(found) if found.position == at => return Ok(Miss::TooLong),
+            Step::Batch(found) if found.position > at => return Ok(Miss::Nowhere),
+            Step::Batch(_) => {}
+            Step::End(ending) => {
+                let here = matches!(ending, Ending::Broken { position, zeros: false, .. } if position == at);
+                let fault = broken(ending).filter(|_| here);
+                return Ok(fault.map_or(Miss::Nowhere, |(_, fault)| Miss::Broken(fault)));
+            }
+        }
+    }
+}
+
+/// Whether an entry of an offset index, as offset and position, does not stand above the one before it.
+pub fn goes_back(before: (i64, i32), entry: (i64, i32)) -> bool {
+    entry.0 <= before.0 || entry.1 <= before.1
 }
 
 /// A segment as its time index sees it: the log, and the offset index that leads into it.
@@ -268,6 +312,18 @@ impl<S: Source> LogOfIndex<S> {
         Ok(ending)
     }
 
+    /// Whether a batch begins at a position that the offset index names, when the log is read from its first byte on.
+    fn begins(&mut self, position: u64) -> Result<bool, S::Error> {
+        self.ending(0)?;
+        Ok(self.sound.as_ref().is_some_and(|(begun, _)| begun.contains(&position)))
+    }
+
+    /// The entry of the offset index that leads to a position, as its place in that file.
+    fn entry_for(&self, at: i32) -> Option<u64> {
+        let slot = self.index.entries().position(|entry| entry.position == at)?;
+        Some(slot as u64 * u64::from(OffsetEntry::SIZE))
+    }
+
     /// The first batch from a position on that reaches an offset.
     fn reaching(&mut self, position: u64, offset: i64) -> Result<Option<Found>, S::Error> {
         self.scan.seek(position);
@@ -329,24 +385,32 @@ pub struct CheckedTime {
     pub timestamp: i64,
     /// The offset it names.
     pub offset: i64,
-    /// What it leads to.
+    /// What it leads to, by way of the offset index: so the real tool looks.
     pub found: TimeFound,
+    /// What it leads to in the log itself.
+    pub truth: TimeFound,
+    /// What is wrong with the offset index, where that keeps it from being found.
+    pub misled: Option<Damage>,
     /// The timestamp of the entry before it, if this one is not above it.
     pub goes_back: Option<i64>,
+    /// The offset of the entry before it, if this one is below it; the real tool does not look.
+    pub offset_goes_back: Option<i64>,
 }
 
 impl CheckedTime {
-    /// What is wrong with it. A batch without records still has its greatest timestamp in its header, and that is what
-    /// the index was made of.
+    /// What is wrong with it: not what is wrong with the offset index. A batch without records still has its greatest
+    /// timestamp in its header, and that is what the index was made of.
     pub fn damage(&self) -> Option<Damage> {
         let &CheckedTime {
             position,
             timestamp,
             offset,
-            ref found,
+            ref truth,
             goes_back,
+            offset_goes_back,
+            ..
         } = self;
-        let fault = match found {
+        let fault = match truth {
             TimeFound::Broken(fault) => fault.clone(),
             TimeFound::NotFound { last_offset } => Fault::TimeOffset {
                 offset,
@@ -356,9 +420,12 @@ impl CheckedTime {
                 timestamp,
                 found: *of_header,
             },
-            TimeFound::Batch { .. } => Fault::TimeGoesBack {
-                timestamp,
-                previous: goes_back?,
+            TimeFound::Batch { .. } => match (goes_back, offset_goes_back) {
+                (Some(previous), _) => Fault::TimeGoesBack { timestamp, previous },
+                (None, previous) => Fault::TimeOffsetGoesBack {
+                    offset,
+                    previous: previous?,
+                },
             },
         };
         Some(Damage { position, fault })
@@ -369,7 +436,8 @@ impl CheckedTime {
 #[derive(Debug)]
 pub struct TimeEntries<'a> {
     entries: Entries<'a, TimeEntry>,
-    previous: i64,
+    /// Timestamp and offset of the entry before.
+    previous: (i64, i64),
 }
 
 impl<'a> TimeEntries<'a> {
@@ -377,7 +445,7 @@ impl<'a> TimeEntries<'a> {
     pub fn new(bytes: &'a [u8], base: i64) -> Self {
         Self {
             entries: Entries::of_times(bytes, base),
-            previous: -1,
+            previous: (-1, -1),
         }
     }
 
@@ -395,15 +463,18 @@ impl<'a> TimeEntries<'a> {
             return Ok(None);
         };
         let timestamp = entry.timestamp;
-        let found = look_up(log, offset)?;
-        let goes_back = (self.previous >= timestamp).then_some(self.previous);
-        self.previous = timestamp;
+        let (found, at) = look_up(log, offset)?;
+        let (truth, misled) = held_against(log, offset, &found, at)?;
+        let before = std::mem::replace(&mut self.previous, (timestamp, offset));
         Ok(Some(CheckedTime {
             position,
             timestamp,
             offset,
             found,
-            goes_back,
+            truth,
+            misled,
+            goes_back: (before.0 >= timestamp).then_some(before.0),
+            offset_goes_back: (before.1 > offset).then_some(before.1),
         }))
     }
 
@@ -413,28 +484,97 @@ impl<'a> TimeEntries<'a> {
     }
 }
 
-fn look_up<S: Source>(log: &mut LogOfIndex<S>, offset: i64) -> Result<TimeFound, S::Error> {
+/// What the real tool finds, and from which position on it looks.
+fn look_up<S: Source>(log: &mut LogOfIndex<S>, offset: i64) -> Result<(TimeFound, i32), S::Error> {
     let at = log.index.lookup(offset);
     let length = log.scan.length();
     let Some(start) = u64::try_from(at).ok().filter(|start| *start <= length) else {
-        return Ok(TimeFound::Broken(Fault::IndexAstray {
+        let astray = Fault::IndexAstray {
             offset,
             at,
             log: length,
-        }));
+        };
+        return Ok((TimeFound::Broken(astray), at));
     };
     // The real tool reads all batches from there on before it looks at one.
-    if let Ending::Broken { position, why, .. } = log.ending(start)?
-        && why != Malformed::Incomplete
-    {
-        return Ok(TimeFound::Broken(Fault::LogBroken { at: position, why }));
+    let found = match broken(log.ending(start)?) {
+        Some((why, fault)) if why != Malformed::Incomplete => TimeFound::Broken(fault),
+        _ => found_from(log, start, offset)?.0,
+    };
+    Ok((found, at))
+}
+
+/// What is in the log itself, and what is wrong with the offset index if that hides it.
+fn held_against<S: Source>(
+    log: &mut LogOfIndex<S>,
+    offset: i64,
+    found: &TimeFound,
+    at: i32,
+) -> Result<(TimeFound, Option<Damage>), S::Error> {
+    let led_well = match u64::try_from(at) {
+        Ok(start) => log.begins(start)?,
+        Err(_) => false,
+    };
+    match found {
+        TimeFound::Batch { .. } => return Ok((found.clone(), None)),
+        // The log is to blame, wherever the look-up begins.
+        TimeFound::Broken(_) if led_well => return Ok((found.clone(), None)),
+        _ => {}
     }
-    Ok(match log.reaching(start, offset)? {
-        None => TimeFound::NotFound { last_offset: None },
-        Some(found) if found.header.last_offset() != offset => TimeFound::NotFound {
-            last_offset: Some(found.header.last_offset()),
-        },
-        Some(found) => match log.greatest_timestamp(&found)? {
+    let (truth, batch) = found_from(log, 0, offset)?;
+    let truth = match (truth, broken(log.ending(0)?)) {
+        (TimeFound::NotFound { last_offset: None }, Some((_, fault))) => TimeFound::Broken(fault),
+        (truth, _) => truth,
+    };
+    let exact = matches!(
+        truth,
+        TimeFound::Batch { .. } | TimeFound::Broken(Fault::UnreadableBatch { .. })
+    );
+    let misled = batch.filter(|_| exact).and_then(|batch| {
+        let position = log.entry_for(at)?;
+        let fault = Fault::IndexMisleads { offset, at, batch };
+        Some(Damage { position, fault })
+    });
+    Ok((truth, misled))
+}
+
+/// How a log breaks off, if it does.
+fn broken(ending: Ending) -> Option<(Malformed, Fault)> {
+    let Ending::Broken {
+        position,
+        left,
+        claimed,
+        why,
+        ..
+    } = ending
+    else {
+        return None;
+    };
+    let fault = Fault::LogBroken {
+        at: position,
+        left,
+        claimed,
+        why,
+    };
+    Some((why, fault))
+}
+
+/// What a walk from a position on finds for an offset, and where that batch begins.
+fn found_from<S: Source>(
+    log: &mut LogOfIndex<S>,
+    start: u64,
+    offset: i64,
+) -> Result<(TimeFound, Option<u64>), S::Error> {
+    let Some(found) = log.reaching(start, offset)? else {
+        return Ok((TimeFound::NotFound { last_offset: None }, None));
+    };
+    let last_offset = found.header.last_offset();
+    let what = if last_offset != offset {
+        TimeFound::NotFound {
+            last_offset: Some(last_offset),
+        }
+    } else {
+        match log.greatest_timestamp(&found)? {
             Some(of_records) => TimeFound::Batch {
                 of_records,
                 of_header: found.header.max_timestamp,
@@ -442,6 +582,7 @@ fn look_up<S: Source>(log: &mut LogOfIndex<S>, offset: i64) -> Result<TimeFound,
             None => TimeFound::Broken(Fault::UnreadableBatch {
                 base_offset: found.header.base_offset,
             }),
-        },
-    })
+        }
+    };
+    Ok((what, Some(found.position)))
 }

@@ -2,7 +2,7 @@
 //!
 //! Mirrors `FileLogInputStream`. Only the framing is followed; the bytes of a batch are fetched when they are asked for.
 
-use crate::log::{BatchHeader, HEADER_SIZE_UP_TO_MAGIC, Malformed, RECORD_BATCH_OVERHEAD};
+use crate::log::{BatchHeader, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, Malformed, RECORD_BATCH_OVERHEAD};
 
 use super::damage::{Damage, Fault};
 
@@ -72,6 +72,8 @@ pub enum Ending {
         position: u64,
         /// The bytes from there to the end of the file.
         left: u64,
+        /// The bytes that its batch would take by its length field, where the file ends before the batch does.
+        claimed: Option<u64>,
         /// Why not.
         why: Malformed,
         /// Whether all these bytes are zero.
@@ -93,6 +95,7 @@ impl Ending {
         let Ending::Broken {
             position,
             left,
+            claimed,
             why,
             zeros,
         } = *self
@@ -102,7 +105,7 @@ impl Ending {
         let fault = if zeros {
             Fault::Zeros { left }
         } else {
-            Fault::Framing { left, why }
+            Fault::Framing { left, claimed, why }
         };
         Some(Damage { position, fault })
     }
@@ -127,9 +130,17 @@ pub enum Step {
 struct Tail {
     position: u64,
     end: u64,
+    claimed: Option<u64>,
     why: Malformed,
     /// Up to where they are.
     zeros: u64,
+}
+
+/// The bytes that a batch takes by its length field, if so much of it is there.
+fn claimed_size(front: &[u8]) -> Option<u64> {
+    let length = front.get(LOG_OVERHEAD - 4..LOG_OVERHEAD)?;
+    let length = i32::from_be_bytes(length.try_into().ok()?);
+    Some(LOG_OVERHEAD as u64 + u64::try_from(length).ok()?)
 }
 
 /// A walk through a source.
@@ -196,6 +207,9 @@ impl<S: Source> Scan<S> {
         }
         let front = self.window(position, left.min(HEADER_SIZE_UP_TO_MAGIC as u64))?;
         let framed = BatchHeader::frame(front, left);
+        let claimed = (framed == Err(Malformed::Incomplete))
+            .then(|| claimed_size(front))
+            .flatten();
         let header = match framed {
             Ok(_) => BatchHeader::read(self.window(position, RECORD_BATCH_OVERHEAD as u64)?),
             Err(_) => None,
@@ -208,6 +222,7 @@ impl<S: Source> Scan<S> {
             (framed, _) => self.ending(Tail {
                 position,
                 end,
+                claimed,
                 why: framed.err().unwrap_or(Malformed::ShortHeader),
                 zeros: position,
             }),
@@ -252,6 +267,7 @@ impl<S: Source> Scan<S> {
         Ok(Step::End(Ending::Broken {
             position: tail.position,
             left: tail.end - tail.position,
+            claimed: tail.claimed,
             why: tail.why,
             zeros: tail.zeros == tail.end,
         }))

@@ -40,7 +40,7 @@ impl<O: Write, E: Write> Dump<'_, O, E> {
         }
         let mut gave_up = false;
         while let Some(entry) = entries.next(&mut log)? {
-            gave_up = entry.miss == Some(Miss::Nowhere);
+            gave_up = entry.miss.as_ref().is_some_and(Miss::gives_up);
             if let Some(Miss::Other { last_offset }) = entry.miss {
                 mismatches.insert(entry.offset, last_offset);
             }
@@ -70,12 +70,12 @@ impl<O: Write, E: Write> Dump<'_, O, E> {
         let log = log_beside(path)?;
         let index = path.with_extension("index");
         // A missing index is as good as an empty one.
-        let index = if index.exists() {
+        let index_bytes = if index.exists() {
             source::read(&index)?
         } else {
             Vec::new()
         };
-        let mut log = LogOfIndex::new(log, &index, base);
+        let mut log = LogOfIndex::new(log, &index_bytes, base);
         let bytes = source::read(path)?;
         let mut entries = TimeEntries::new(&bytes, base);
         let unused = entries.is_unused();
@@ -84,6 +84,10 @@ impl<O: Write, E: Write> Dump<'_, O, E> {
         while let Some(entry) = entries.next(&mut log)? {
             if let Some(damage) = entry.damage().filter(|_| !unused) {
                 self.damaged(path, &damage)?;
+            }
+            // What is wrong with the offset index is told of that one.
+            if let Some(damage) = entry.misled.filter(|_| !unused) {
+                self.damaged(&index, &damage)?;
             }
             let (timestamp, offset) = (entry.timestamp, entry.offset);
             match entry.found {

@@ -6,6 +6,7 @@
 use crate::cluster::event::{Damage, Tag};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::input::{CheckpointFile, Keep};
+use crate::cluster::settings::Micros;
 use crate::log::{
     Batch, Encoder, Files, Fingerprint, Keep as FilesKeep, LoadArgs, Log, LogConfig, RECORD_BATCH_OVERHEAD, Shutdown,
     base_offset_of,
@@ -50,6 +51,8 @@ pub struct Folder {
 pub struct Host {
     /// How often its data directory was formatted anew.
     pub directory: u32,
+    /// When that was done last. It decides nothing, and worlds are not compared by it.
+    pub formatted: Micros,
     /// Whether the controller does not know this directory yet.
     pub(super) unreported: bool,
     /// The broker epoch in the marker of a clean stop, if there is a marker.
@@ -145,8 +148,9 @@ impl Host {
     }
 
     /// The data directory is lost and formatted anew. Gives what it held.
-    pub(super) fn wipe(&mut self) -> Vec<(TopicPartition, Vec<(i64, u64)>)> {
+    pub(super) fn wipe(&mut self, now: Micros) -> Vec<(TopicPartition, Vec<(i64, u64)>)> {
         self.directory += 1;
+        self.formatted = now;
         self.unreported = true;
         self.clean = None;
         let held = std::mem::take(&mut self.folders);

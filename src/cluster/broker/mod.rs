@@ -385,7 +385,7 @@ impl Broker {
 
     /// The data directory of a broker that is down is lost and formatted anew.
     pub fn wipe(&mut self, cx: &mut Cx<'_>) {
-        let lost = self.host.wipe();
+        let lost = self.host.wipe(cx.now);
         let broker = self.id;
         cx.say(Rule::Act, || What::Wiped { broker, lost });
     }

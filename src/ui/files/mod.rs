@@ -17,9 +17,9 @@ use self::real::{Reading, Real, dropped, listed, read, slice, within};
 use crate::inspect::FileKind;
 use crate::ui::icons::icon;
 use crate::ui::view::files::{
-    Bar, Chosen, Detail, Entry, Folder, HexRow, Is, Layer, Lead, MOST_IN_MEMORY, Opened, Part, Parts, SHOWN_BYTES,
-    Stored, Strip, Walk, WalkStep, Wanted, bases_of, detail, folder_of, in_words, leads, listing, look_up, newest,
-    open, recovery, recovery_point, segment_of, size, sizes, span_of, strip,
+    Bar, Chosen, Detail, Entry, Folder, HexRow, Is, Layer, Lead, MOST_IN_MEMORY, Opened, Part, Parts, Row, SHOWN_BYTES,
+    Stored, Strip, Walk, WalkStep, Wanted, bases_of, detail, folder_of, in_words, leads, listing, look_up, open,
+    recovery, recovery_point, segment_of, size, sizes, span_of, strip, tree,
 };
 
 /// The most faults that are listed.
@@ -169,8 +169,8 @@ pub fn Files(props: &FilesProps) -> Html {
                 spawn_local(async move { drop.emit(within(entries).await) });
             })}>
             <section class="tree" aria-label="Folder">
-                { heading(props, &chosen, real.is_some(), &choose, back) }
-                { tree(&entries, file.as_ref(), &chosen, &choose) }
+                { heading(props, &chosen, real.as_deref(), &choose, back) }
+                { listed_tree(&entries, file.as_ref(), &chosen, &choose) }
                 { opener(&take) }
             </section>
             { match (&opened, &file) {
@@ -234,11 +234,18 @@ fn walked(opened: &Opened, chosen: &Chosen, whole: &Whole) -> Vec<WalkStep> {
     }
 }
 
-fn heading(props: &FilesProps, chosen: &Chosen, real: bool, choose: &Choose, back: Callback<MouseEvent>) -> Html {
-    if real {
+fn heading(
+    props: &FilesProps,
+    chosen: &Chosen,
+    real: Option<&Real>,
+    choose: &Choose,
+    back: Callback<MouseEvent>,
+) -> Html {
+    if let Some(real) = real {
+        let within = real.folder.as_ref().map(|folder| format!(": {folder}/"));
         return html! {
             <div class="row apart">
-                <h2 class="eyebrow">{ "Files of this machine" }</h2>
+                <h2 class="eyebrow">{ "Files of this machine" }{ within.unwrap_or_default() }</h2>
                 <button class="btn small" onclick={back}>{ "Back to the simulated replica" }</button>
             </div>
         };
@@ -262,10 +269,8 @@ fn heading(props: &FilesProps, chosen: &Chosen, real: bool, choose: &Choose, bac
     }
 }
 
-/// The files of the folder that is open; of other folders beside it only the names.
-fn tree(entries: &[Entry], file: Option<&Rc<str>>, chosen: &Chosen, choose: &Choose) -> Html {
-    let here = file.map_or("", |file| folder_of(file));
-    let mut last = "";
+/// The folder that is open, with its files; of other folders beside it only the names.
+fn listed_tree(entries: &[Entry], file: Option<&Rc<str>>, chosen: &Chosen, choose: &Choose) -> Html {
     let item = |entry: &Entry, name: &Rc<str>, words: &str| {
         let next = chosen.open(name.clone());
         let pressed = (file == Some(name)).to_string();
@@ -278,21 +283,18 @@ fn tree(entries: &[Entry], file: Option<&Rc<str>>, chosen: &Chosen, choose: &Cho
             </li>
         }
     };
-    let mut items = Vec::new();
-    for entry in entries {
-        let folder = folder_of(&entry.name);
-        if folder == here || folder == ".." || folder.is_empty() {
-            items.push(item(entry, &entry.name, &entry.short));
-        } else if folder != last {
-            let whole = Entry::folder(folder, entries);
-            items.push(item(
-                &whole,
-                &newest(entries, folder).unwrap_or_else(|| entry.name.clone()),
-                &format!("{folder}/"),
-            ));
-        }
-        last = folder;
-    }
+    let own = |entry: &Entry| item(entry, &entry.name, &entry.short);
+    let below = |class: &'static str, words: String, files: &[Entry]| {
+        html! { <li key={words.clone()} class={class}><span class="dir">{ words }</span><ul class="list">{ for files.iter().map(own) }</ul></li> }
+    };
+    let items = tree(entries, file.map(|file| &**file))
+        .into_iter()
+        .map(|row| match row {
+            Row::Beside(entry) => own(&entry),
+            Row::Closed(folder, opens) => item(&folder, &opens, &format!("{}/", folder.name)),
+            Row::Open(folder, files) => below("in", format!("{folder}/"), &files),
+            Row::Above(files) => below("above", "in the data directory, above this folder:".to_owned(), &files),
+        });
     html! {
         <>
             <ul class="list">{ for items }</ul>

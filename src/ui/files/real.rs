@@ -16,6 +16,8 @@ const MOST: usize = 5000;
 
 /// Files from this machine.
 pub struct Real {
+    /// The folder that holds them all, if one does.
+    pub folder: Option<String>,
     /// Their names and sizes, by name.
     pub entries: Vec<Entry>,
     files: Vec<File>,
@@ -39,13 +41,15 @@ impl Real {
     pub fn new(mut files: Vec<(String, File)>) -> Real {
         let top = |path: &str| path.split_once('/').map(|(top, _)| top.to_owned());
         let first = files.first().and_then(|(path, _)| top(path));
-        if let Some(first) = first.filter(|first| files.iter().all(|(path, _)| top(path).as_ref() == Some(first))) {
+        let folder = first.filter(|first| files.iter().all(|(path, _)| top(path).as_ref() == Some(first)));
+        if let Some(first) = &folder {
             files
                 .iter_mut()
                 .for_each(|(path, _)| *path = path.split_off(first.len() + 1));
         }
         crate::sorted::sort_by(&mut files, |(a, _), (b, _)| a.cmp(b));
         Real {
+            folder,
             entries: files
                 .iter()
                 .map(|(name, file)| Entry::new(name, file.size() as u64, Stored::Unknown))

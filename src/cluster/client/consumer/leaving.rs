@@ -70,7 +70,10 @@ impl Consumer {
 
     /// The application polls again, after its partitions were lost: now it learns of it, once the coordinator is known.
     pub(super) fn learn_of_loss(&mut self, cx: &mut Cx) {
-        let known = self.membership.as_ref().is_some_and(|membership| membership.at().is_some());
+        let known = self
+            .membership
+            .as_ref()
+            .is_some_and(|membership| membership.at().is_some());
         if known && self.is_polling() {
             self.take_lost(cx);
         }

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::cluster::BrokerId;
-use crate::inspect::{FileKind, OffsetsOf};
-use crate::log::checkpoint::{OffsetEntryLine, read_offsets, write_offsets};
+use crate::inspect::{FileKind, OffsetsOf, PARTITION_METADATA, directory_files, partition_metadata};
+use crate::log::checkpoint::read_offsets;
 use crate::log::{File, Files};
 use crate::ui::act::Subject;
 use crate::ui::view::look::Look;
@@ -120,7 +120,7 @@ pub struct Replica {
     pub words: &'static str,
     /// Whether its process runs.
     pub runs: bool,
-    /// The files of the partition's folder, then the checkpoints of the data directory.
+    /// The files of the partition's folder, and those of the data directory above it.
     pub files: Files,
 }
 
@@ -151,15 +151,9 @@ pub fn replicas(look: &Look<'_>, selected: Option<Subject>) -> Folder {
     let held = |id: BrokerId| {
         let broker = look.world.broker(id)?;
         let mut files = broker.replica(look.partition)?.files();
-        for of in [
-            OffsetsOf::RecoveryPoint,
-            OffsetsOf::HighWatermark,
-            OffsetsOf::LogStart,
-            OffsetsOf::Cleaner,
-        ] {
-            if let Some(file) = checkpoint(look, id, of) {
-                files.insert(format!("../{}", of.file_name()), file);
-            }
+        files.insert(PARTITION_METADATA, partition_metadata(look.partition.topic));
+        for (name, file) in directory_files(look.world, broker) {
+            files.insert(format!("../{name}"), file);
         }
         Some(Replica {
             broker: id.0,
@@ -191,27 +185,6 @@ fn standing(look: &Look<'_>, id: BrokerId) -> &'static str {
     }
 }
 
-/// A checkpoint of a broker's data directory, if it says anything.
-fn checkpoint(look: &Look<'_>, id: BrokerId, of: OffsetsOf) -> Option<File> {
-    let broker = look.world.broker(id)?;
-    let lines = broker.partitions().into_iter().filter_map(|tp| {
-        let noted = broker.replica(tp)?.checkpoints();
-        let offset = match of {
-            OffsetsOf::RecoveryPoint => Some(noted.recovery_point),
-            OffsetsOf::HighWatermark => Some(noted.high_watermark),
-            OffsetsOf::LogStart => Some(noted.log_start).filter(|start| *start > 0),
-            OffsetsOf::Cleaner => noted.cleaner,
-        }?;
-        Some(OffsetEntryLine {
-            topic: look.world.settings().topic(tp.topic).name.to_string(),
-            partition: i32::try_from(tp.partition).ok()?,
-            offset,
-        })
-    });
-    let lines: Vec<OffsetEntryLine> = lines.collect();
-    (!lines.is_empty()).then(|| File::from_bytes(write_offsets(&lines).as_bytes(), 0))
-}
-
 /// The files of a replica's folder with their sizes, those of the data directory last.
 pub fn listing(files: &Files) -> Vec<Entry> {
     let entry = |(name, file): (&str, &File)| {
@@ -221,6 +194,41 @@ pub fn listing(files: &Files) -> Vec<Entry> {
     let (above, own): (Vec<Entry>, Vec<Entry>) =
         files.iter().map(entry).partition(|entry| entry.name.starts_with("../"));
     own.into_iter().chain(above).collect()
+}
+
+/// A row of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Row {
+    /// A file beside the folders.
+    Beside(Entry),
+    /// The folder that is open: its files.
+    Open(Rc<str>, Vec<Entry>),
+    /// A folder that is not, and its file that is opened with it.
+    Closed(Entry, Rc<str>),
+    /// Of a simulated replica: the data directory in which its folder lies, with its own files.
+    Above(Vec<Entry>),
+}
+
+/// The tree: the folder with the file that is open in it has its files below its name, of others there is the name alone.
+pub fn tree(entries: &[Entry], file: Option<&str>) -> Vec<Row> {
+    let here = file.map_or("", folder_of);
+    let mut rows: Vec<Row> = Vec::new();
+    for entry in entries {
+        let folder = folder_of(&entry.name);
+        match (folder, rows.last_mut()) {
+            ("", _) => rows.push(Row::Beside(entry.clone())),
+            ("..", Some(Row::Above(files))) => files.push(entry.clone()),
+            ("..", _) => rows.push(Row::Above(vec![entry.clone()])),
+            (_, Some(Row::Open(name, files))) if **name == *folder => files.push(entry.clone()),
+            (_, Some(Row::Closed(whole, _))) if *whole.name == *folder => {}
+            _ if folder == here => rows.push(Row::Open(folder.into(), vec![entry.clone()])),
+            _ => {
+                let opens = newest(entries, folder).unwrap_or_else(|| entry.name.clone());
+                rows.push(Row::Closed(Entry::folder(folder, entries), opens));
+            }
+        }
+    }
+    rows
 }
 
 /// The files of a folder and their bytes, in words.

@@ -20,8 +20,8 @@ mod tests;
 pub use beside::{Beside, Compared, Line};
 pub use detail::{Detail, HexRow, RecordRow, Run, SHOWN_BYTES, detail, in_words};
 pub use folder::{
-    Chosen, Entry, Folder, Replica, Stored, Walk, bases_of, folder_of, kind_of, listing, newest, recovery_point,
-    replicas, segment_of, size, sizes, span_of,
+    Chosen, Entry, Folder, Replica, Row, Stored, Walk, bases_of, folder_of, kind_of, listing, newest, recovery_point,
+    replicas, segment_of, size, sizes, span_of, tree,
 };
 pub use look_up::{WalkStep, look_up};
 pub use parts::{Is, LogWalk, MOST_IN_MEMORY, Opened, Part, Parts, Wanted, open, parts_of};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::inspect::{Codec, Damage, Ending, Entries, Fault, FileKind, Found, Scan, Source, Step};
+use crate::inspect::{Codec, Damage, Ending, Entries, Fault, FileKind, Found, Scan, Source, Step, goes_back};
 use crate::log::snapshot::{self, ENTRY_SIZE, HEADER};
 use crate::log::{AbortedTxn, BatchHeader, Entry, Extent, File, Files, checkpoint};
 use crate::ui::view::files::folder::kind_of;
@@ -164,13 +164,36 @@ impl Parts {
         }
     }
 
+    /// Whether its batches break off before a place within the file.
+    fn breaks_off_before(&self, at: i32) -> bool {
+        let rest = self.parts.last().filter(|part| part.is == Is::Rest);
+        let within = |rest: &Part| u64::try_from(at).is_ok_and(|at| at > rest.position && at < rest.end());
+        rest.is_some_and(within)
+    }
+
+    /// How they break off, for whoever looks there.
+    fn breaks_off(&self) -> Option<Fault> {
+        self.damages.iter().find_map(|damage| match damage.fault {
+            Fault::Framing { left, claimed, why } => Some(Fault::LogBroken {
+                at: damage.position,
+                left,
+                claimed,
+                why,
+            }),
+            _ => None,
+        })
+    }
+
     /// Holds the entries of an index against the batches of its log.
     pub fn hold_against(&mut self, batches: &Parts) {
-        let mut previous = -1;
+        let mut previous = (-1, -1);
+        let mut before = None;
         for at in 0..self.parts.len() {
             let entry = self.parts[at];
             let found = Parts::leads_to(&entry, batches).map(|part| part.is);
             let fault = match (entry.is, found) {
+                // Of what lies behind the break nothing is known here.
+                (Is::Offset { at, .. }, None) if batches.breaks_off_before(at) => None,
                 (Is::Offset { offset, at }, None) => Some(Fault::IndexAstray {
                     offset,
                     at,
@@ -183,7 +206,16 @@ impl Parts {
                         found: last,
                     })
                 }
-                (Is::Time { offset, .. }, None) => Some(Fault::TimeOffset { offset, found: None }),
+                (Is::Offset { offset, at }, _) if before.is_some_and(|before| goes_back(before, (offset, at))) => {
+                    before.map(|previous| Fault::IndexGoesBack {
+                        entry: (offset, at),
+                        previous,
+                    })
+                }
+                (Is::Time { offset, .. }, None) => {
+                    let unreached = Fault::TimeOffset { offset, found: None };
+                    Some(batches.breaks_off().unwrap_or(unreached))
+                }
                 (Is::Time { offset, .. }, Some(Is::Batch { last, .. })) if last != offset => Some(Fault::TimeOffset {
                     offset,
                     found: Some(last),
@@ -191,13 +223,20 @@ impl Parts {
                 (Is::Time { timestamp, .. }, Some(Is::Batch { timestamp: found, .. })) if found != timestamp => {
                     Some(Fault::TimeMismatch { timestamp, found })
                 }
-                (Is::Time { timestamp, .. }, _) if previous >= timestamp => {
-                    Some(Fault::TimeGoesBack { timestamp, previous })
-                }
+                (Is::Time { timestamp, .. }, _) if previous.0 >= timestamp => Some(Fault::TimeGoesBack {
+                    timestamp,
+                    previous: previous.0,
+                }),
+                (Is::Time { offset, .. }, _) if previous.1 > offset => Some(Fault::TimeOffsetGoesBack {
+                    offset,
+                    previous: previous.1,
+                }),
                 _ => None,
             };
-            if let Is::Time { timestamp, .. } = entry.is {
-                previous = timestamp;
+            match entry.is {
+                Is::Time { timestamp, offset } => previous = (timestamp, offset),
+                Is::Offset { offset, at } => before = Some((offset, at)),
+                _ => {}
             }
             if let Some(fault) = fault {
                 self.damaged(entry.position, fault);

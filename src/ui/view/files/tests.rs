@@ -117,7 +117,7 @@ fn recovery_is_told_ahead_as_the_log_does_it() {
             "the last batch is torn",
             |log| log.truncate(350),
             &[
-                "At byte 321: no batch begins here: the file ends before the batch does, a torn tail; 29 bytes are left over.",
+                "At byte 321: no batch begins here: the file ends before the batch does, a torn tail or a wrong length: by its length field it takes 72 bytes, and 29 are left.",
                 "The log is cut here: 29 bytes go, and the segment behind it with them. It goes on at offset 7.",
             ],
         ),
@@ -226,7 +226,7 @@ fn what_is_wrong_is_said_with_its_place() {
     assert_eq!(
         damages(&torn.own),
         [
-            "position 321: no batch begins here: the file ends before the batch does, a torn tail; 29 bytes are left over"
+            "position 321: no batch begins here: the file ends before the batch does, a torn tail or a wrong length: by its length field it takes 72 bytes, and 29 are left"
         ]
     );
     assert_eq!(torn.own.parts.last().map(Part::label), Some("no batch".to_owned()));
@@ -235,6 +235,33 @@ fn what_is_wrong_is_said_with_its_place() {
         damages(&short.own),
         [
             "position 8: the entry for offset 6 leads to position 249 of the log, where no batch begins; the log has 200 bytes"
+        ]
+    );
+    // A wrong length at 177: the entry that leads behind it is not to blame, and nothing is said of it.
+    let wrong = |log: &mut Vec<u8>| log[177 + 8] = 1;
+    let broken = "position 177: no batch begins here: the file ends before the batch does, a torn tail or a wrong length: \
+                  by its length field it takes 16777288 bytes, and 216 are left";
+    assert_eq!(damages(&opened("log", wrong).own), [broken]);
+    assert_eq!(damages(&opened("index", wrong).own), [""; 0]);
+    let early = opened("timeindex", |log| log[8] = 1);
+    assert_eq!(
+        damages(&early.own),
+        [
+            "position 0: the look-up ends in the log at position 0: the file ends before the batch does, a torn tail or a \
+             wrong length: by its length field it takes 16777321 bytes, and 393 are left"
+        ]
+    );
+    // Entries that each lead right, in the wrong order.
+    let mut files = folder(|_| {});
+    let mut swapped = bytes(INDEX);
+    swapped.rotate_left(8);
+    files.insert(format!("{NAME}.index"), File::from_bytes(&swapped, 0));
+    let swapped = open(&files, &format!("{NAME}.index")).expect("it can be opened");
+    assert_eq!(
+        damages(&swapped.own),
+        [
+            "position 8: offset 4 at position 105 of the log is not above the entry before it, offset 6 at position 249; an \
+             index is searched by halves, and whoever looks there may be led astray"
         ]
     );
     let text = opened("log", |log| *log = b"a letter, and no segment at all".to_vec());
@@ -310,6 +337,25 @@ fn a_simulated_replica_has_a_folder_and_checkpoints() {
     assert!(log.words().ends_with(", all in page cache only"), "{}", log.words());
     let chosen = Chosen::default().file_in(&entries).expect("there is a file");
     assert_eq!(chosen, log.name, "the newest segment is open at first");
+    // What belongs to the broker does not lie in the partition's folder.
+    let rows = tree(&entries, Some(&chosen));
+    let beside = |row: &Row| match row {
+        Row::Beside(entry) => Some(entry.name.to_string()),
+        _ => None,
+    };
+    let own: Vec<String> = rows.iter().filter_map(beside).collect();
+    assert!(own.contains(&"partition.metadata".to_owned()), "{own:?}");
+    let Some(Row::Above(above)) = rows.last() else {
+        panic!("the data directory comes last: {rows:?}");
+    };
+    let above: Vec<&str> = above.iter().map(|entry| &*entry.name).collect();
+    let expected = [
+        "../log-start-offset-checkpoint",
+        "../meta.properties",
+        "../recovery-point-offset-checkpoint",
+        "../replication-offset-checkpoint",
+    ];
+    assert_eq!(above, expected);
     for entry in &entries {
         let opened = open(&leader.files, &entry.name).unwrap_or_else(|why| panic!("{}: {why}", entry.name));
         assert_eq!(damages(&opened.own), [""; 0], "{}", entry.name);
@@ -427,4 +473,16 @@ fn folders_in_a_data_directory_are_kept_apart() {
     assert_eq!(span_of(&entries, names[0]), 0..7);
     assert_eq!(span_of(&entries, names[1]), 7..i64::MAX);
     assert_eq!(span_of(&entries, names[3]), 0..i64::MAX);
+    // The open folder keeps its name, and its files stand below it.
+    let file = |at: usize| entries[at].clone();
+    let a = Row::Open("a-0".into(), vec![file(0), file(1)]);
+    let b = Row::Open("b.c-0".into(), vec![file(2), file(3)]);
+    let closed = |folder: &str, opens: usize| Row::Closed(Entry::folder(folder, &entries), names[opens].into());
+    let beside = Row::Beside(file(4));
+    assert_eq!(tree(&entries, Some(names[0])), [a, closed("b.c-0", 3), beside.clone()]);
+    assert_eq!(tree(&entries, Some(names[2])), [closed("a-0", 1), b, beside.clone()]);
+    assert_eq!(
+        tree(&entries, Some(names[4])),
+        [closed("a-0", 1), closed("b.c-0", 3), beside]
+    );
 }
