@@ -10,7 +10,7 @@ use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::message::{Acks, MessageKind};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
-use crate::log::{Batch, Errors, RemovedRecord};
+use crate::log::{Batch, Errors, Remade, RemovedRecord};
 
 /// A record's name: the client that sent it and its number, from 1 (`P#N`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -554,7 +554,8 @@ pub enum What {
         partition: TopicPartition,
     },
     /// A log was loaded after a start. What was dropped: the bytes behind the cut with those of the segments that went
-    /// whole, which segments these are, and the records, as far as their batches' headers tell.
+    /// whole, which segments these are, and the records, as far as their batches' headers tell. And which segments had an
+    /// index that was made anew.
     Recovered {
         broker: BrokerId,
         partition: TopicPartition,
@@ -563,6 +564,7 @@ pub enum What {
         dropped_bytes: i64,
         dropped_segments: Vec<i64>,
         cut: Vec<(i64, u64)>,
+        remade: Vec<(i64, Remade)>,
     },
     /// Checkpoints were written.
     Checkpointed { broker: BrokerId },

@@ -47,6 +47,17 @@ pub enum Shutdown {
     Unclean,
 }
 
+/// What became of an index that loading could not take as it lay there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remade {
+    /// The offset index was missing: the segment was read, and all its indexes built anew.
+    Missing,
+    /// The index of aborted transactions was not to be believed: the same.
+    Aborted,
+    /// The time index was missing: it begins anew, and empty.
+    Emptied,
+}
+
 /// What loading found and did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryReport {
@@ -62,6 +73,8 @@ pub struct RecoveryReport {
     pub deleted_segments: Vec<i64>,
     /// The bytes of their logs.
     pub deleted_bytes: u64,
+    /// The segments whose indexes were missing or not to be believed, and what was done about it.
+    pub remade: Vec<(i64, Remade)>,
     /// Files that were no part of the log any more: finished deletions, unfinished cleanings, orphaned indexes.
     pub removed_files: Vec<String>,
 }
@@ -221,9 +234,17 @@ impl<'a> Loader<'a> {
             let mut segment = self.open_segment(base, "");
             let index = self.files.get(&file_name(base, "index"));
             let recover = index.is_none() || !segment.txn_index().is_sound(base);
-            if index.is_some() && self.files.get(&file_name(base, "timeindex")).is_none() {
+            let no_times = self.files.get(&file_name(base, "timeindex")).is_none();
+            if index.is_some() && no_times {
                 segment.time_index.resize(0);
             }
+            let remade = match (index.is_none(), recover, no_times) {
+                (true, ..) => Some(Remade::Missing),
+                (_, true, _) => Some(Remade::Aborted),
+                (.., true) => Some(Remade::Emptied),
+                _ => None,
+            };
+            self.report.remade.extend(remade.map(|remade| (base, remade)));
             for kind in ["log", "index", "timeindex", "txnindex"] {
                 self.files.remove(&file_name(base, kind));
             }

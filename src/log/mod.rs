@@ -51,7 +51,7 @@ pub use files::{
 pub use fingerprint::{Cached, Encoder, Fingerprint};
 pub use holdings::{Held, Layer, offset_ranges};
 pub use index::{Entry, Index, OffsetEntry, OffsetIndex, TimeEntry, TimeIndex, WhenFull};
-pub use load::{LoadArgs, RecoveryReport, Shutdown};
+pub use load::{LoadArgs, RecoveryReport, Remade, Shutdown};
 pub use log_file::{LogFile, Placed};
 pub use producers::{BatchMetadata, Check, CompletedTxn, Origin, ProducerEntry, ProducerState, TransactionVersion};
 pub use read::{Fetched, FirstBatch, Isolation, OffsetMetadata, TimestampQuery};

@@ -11,7 +11,7 @@ use crate::cluster::event::{
 };
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicPartition};
 use crate::cluster::message::Acks;
-use crate::log::file_name;
+use crate::log::{Remade, file_name};
 use serde_json::{Value as Json, json};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -711,6 +711,7 @@ impl Describer<'_> {
                 leo,
                 dropped_bytes,
                 dropped_segments,
+                remade,
                 ..
             } => {
                 let after = if *clean { "stop" } else { "crash" };
@@ -721,6 +722,14 @@ impl Describer<'_> {
                 if !dropped_segments.is_empty() {
                     let bases: Vec<String> = dropped_segments.iter().map(i64::to_string).collect();
                     self.fact("dropped-segments", bases.join(","));
+                }
+                if !remade.is_empty() {
+                    let told = |(base, what): &(i64, Remade)| match what {
+                        Remade::Missing => format!("{base}/index"),
+                        Remade::Aborted => format!("{base}/txnindex"),
+                        Remade::Emptied => format!("{base}/timeindex"),
+                    };
+                    self.fact("remade", remade.iter().map(told).collect::<Vec<_>>().join(","));
                 }
                 self.broker(*broker, "recovers")
             }

@@ -1834,3 +1834,42 @@ fn a_scene_is_copied_where_there_is_one() {
     page.perform(Act::Copy);
     assert_eq!(said(&page), "there is no scene here that could be copied");
 }
+
+#[test]
+fn an_index_that_recovery_made_anew_is_told() {
+    let story = |end: &str, gone: &[&str]| {
+        let removed: String = gone.iter().map(|file| format!("remove t-0@1/{file}\n")).collect();
+        let text = format!(
+            "brokers 1\ntopic t segment.bytes=216 index.interval.bytes=100\nproducer app linger.ms=0 batch.size=0\n\
+             send app t count=8 key=k{{n}} value=v{{n}}\nrun until acked\nrun until quiet\nrun for 1s\n\
+             {end} 1\nrun until state 1 = down\n{removed}start 1\n"
+        );
+        let session = Session::resumed(&text, 9_999).expect("it plays");
+        let told = caption(&session.look()).unwrap_or_default();
+        assert!(told.split_whitespace().count() <= CAPTION_WORDS, "{told}");
+        told.to_string()
+    };
+    let index = |base: i64| crate::log::file_name(base, "index");
+    let times = crate::log::file_name(3, "timeindex");
+    assert_eq!(
+        story("kill", &[]),
+        "Broker 1 scans its log: every batch is sound, log end 8. Broker 1 is starting."
+    );
+    assert_eq!(
+        story("kill", &[&index(0)]),
+        "Broker 1 scans its log: every batch is sound, log end 8. Segment 0 had no index: read whole to build one."
+    );
+    assert_eq!(
+        story("stop", &[&index(0), &index(3)]),
+        "Broker 1 opens its log: stopped cleanly, log end 8. Segments 0 and 3 had no index: read whole to build one."
+    );
+    assert_eq!(
+        story("stop", &[&times]),
+        "Broker 1 opens its log: stopped cleanly, nothing to check, log end 8. Segment 3 had no time index: one begins empty."
+    );
+    assert_eq!(
+        story("stop", &[&index(0), &times]),
+        "Broker 1 opens its log: stopped cleanly, log end 8. Segments 0 and 3 lacked indexes, which are made anew. \
+         Broker 1 is starting."
+    );
+}

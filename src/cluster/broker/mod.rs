@@ -623,6 +623,7 @@ fn load(cx: &mut Cx<'_>, broker: BrokerId, tp: TopicPartition, folder: Folder, s
             + i64::try_from(report.deleted_bytes).unwrap_or(i64::MAX),
         cut: report.dropped.iter().flat_map(host::told_records).collect(),
         dropped_segments: report.deleted_segments,
+        remade: report.remade,
     });
     Replica::new(log, config, checkpoints)
 }

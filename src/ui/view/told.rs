@@ -8,7 +8,7 @@ use crate::cluster::message::MessageKind;
 use crate::cluster::{ClientId, Node, Tag, TopicPartition};
 use crate::ledger::partition_of;
 use crate::ledger::present::{Host, Where};
-use crate::log::{Batch, file_name};
+use crate::log::{Batch, Remade, file_name};
 use crate::sorted::sort_by;
 use crate::ui::view::groups;
 use crate::ui::view::look::Look;
@@ -428,6 +428,7 @@ fn storage_line(what: &What, names: Names<'_>) -> Option<String> {
             cut,
             dropped_bytes,
             dropped_segments,
+            remade,
             ..
         } => {
             let whole = match dropped_segments.as_slice() {
@@ -440,15 +441,18 @@ fn storage_line(what: &What, names: Names<'_>) -> Option<String> {
                 1 => "1 record, ".to_string(),
                 many => format!("{many} records, "),
             };
-            match (clean, dropped_bytes) {
-                (true, _) => {
+            let read = remade.iter().any(|(_, what)| *what != Remade::Emptied);
+            let scanned = match (clean, dropped_bytes, read) {
+                (true, 0, false) => {
                     format!("Broker {broker} opens its log: stopped cleanly, nothing to check, log end {leo}.")
                 }
-                (false, 0) => format!("Broker {broker} scans its log: every batch is sound, log end {leo}."),
-                (false, bytes) => format!(
+                (true, 0, true) => format!("Broker {broker} opens its log: stopped cleanly, log end {leo}."),
+                (false, 0, _) => format!("Broker {broker} scans its log: every batch is sound, log end {leo}."),
+                (_, bytes, _) => format!(
                     "Broker {broker} scans its log and cuts it at offset {leo}: {records}{bytes} bytes go{whole}."
                 ),
-            }
+            };
+            format!("{scanned}{}", remade_line(remade))
         }
         What::Checkpointed { broker } => format!("Broker {broker} writes its checkpoints."),
         What::Damaged {
@@ -458,6 +462,27 @@ fn storage_line(what: &What, names: Names<'_>) -> Option<String> {
         } => damage_line(damage, &format!("{} on broker {broker}", names.partition(*partition))),
         _ => return None,
     })
+}
+
+/// What a broker did about indexes that it missed, or nothing.
+fn remade_line(remade: &[(i64, Remade)]) -> String {
+    let segments = match remade {
+        [] => return String::new(),
+        [(one, _)] => format!("Segment {one}"),
+        [(first, _), (second, _)] => format!("Segments {first} and {second}"),
+        [(first, _), .., (last, _)] => format!("{} segments from {first} to {last}", remade.len()),
+    };
+    let all = |what: Remade| remade.iter().all(|(_, other)| *other == what);
+    let words = if all(Remade::Missing) {
+        "had no index: read whole to build one"
+    } else if all(Remade::Aborted) {
+        "had a bad transaction index: read whole to build one"
+    } else if all(Remade::Emptied) {
+        "had no time index: one begins empty"
+    } else {
+        "lacked indexes, which are made anew"
+    };
+    format!(" {segments} {words}.")
 }
 
 /// Paths that were cut or healed: between whom, and whether in one direction only.
