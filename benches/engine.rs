@@ -10,11 +10,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use highwater::cluster::input::{Destination, Send, Template};
-use highwater::cluster::{BrokerId, ClientId, Input, Setup, Silent, TopicId, World, step};
+use highwater::cluster::{Input, Silent, World, step};
 use highwater::history::History;
 use highwater::scenario::{Run, parse};
 use highwater::soak::{Arena, KEEP};
+
+#[path = "shared/states.rs"]
+mod states;
+
+use states::{cluster, explore, run_until_decided, send, settled};
+
+/// What the line begins with that says how many nanoseconds a state costs natively.
+const NATIVE_STATE: &str = "native-state-nanoseconds";
 
 fn main() -> ExitCode {
     let world = settled(2);
@@ -52,57 +59,14 @@ fn main() -> ExitCode {
             Duration::from_millis(50),
         ),
     ];
+    // `cargo xtask bench` holds the browser's figure against this one.
+    println!("{NATIVE_STATE} {}", explored_on_average(&world).as_nanos());
     for (what, found, budget) in figures {
         let mark = if found > budget { " **over**" } else { "" };
         println!("| {what} | {found:.2?}{mark} | {budget:.0?} |");
     }
     let over = figures.iter().any(|(_, found, budget)| found > budget);
     if over { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-}
-
-/// Three brokers, one partition on all of them, one producer with Kafka's defaults.
-fn cluster() -> World {
-    let mut world = World::new(Setup::default());
-    let replicas = vec![(1..=3).map(BrokerId).collect()];
-    let topic = Input::CreateTopic {
-        name: "t".into(),
-        assignment: replicas,
-        config: Vec::new(),
-    };
-    let producer = Input::AddProducer("app".into(), Box::default());
-    for input in [topic, producer] {
-        step(&mut world, input, &mut Silent).expect("the set-up applies");
-    }
-    world
-}
-
-fn send(count: u32, bytes: usize) -> Input {
-    Input::Send(
-        ClientId(0),
-        Box::new(Send {
-            to: Destination::Topic(TopicId(0)),
-            key: Template::Null,
-            value: Template::Bytes(vec![b'x'; bytes].into()),
-            timestamp: None,
-            headers: Arc::new([]),
-            count,
-            every: None,
-        }),
-    )
-}
-
-fn run_until_decided(world: &mut World) {
-    while world.undecided() > 0 {
-        step(world, Input::Next, &mut Silent).expect("something is pending while a record is undecided");
-    }
-}
-
-/// A world in which this many records are in every log.
-fn settled(records: u32) -> World {
-    let mut world = cluster();
-    step(&mut world, send(records, 100), &mut Silent).expect("the producer runs");
-    run_until_decided(&mut world);
-    world
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -128,6 +92,16 @@ fn explored(world: &World) -> Duration {
         }
     }
     median(times)
+}
+
+/// The same on average, with what dropping a state costs: as a browser, whose clock is coarse, can time it too.
+fn explored_on_average(world: &World) -> Duration {
+    let round = || {
+        let begun = Instant::now();
+        let states = explore(world, 500);
+        begun.elapsed() / u32::try_from(states).unwrap_or(u32::MAX)
+    };
+    median((0..9).map(|_| round()).collect())
 }
 
 /// A step in a world with this many records in its logs and as many under way. Median and 99th percentile.

@@ -4,6 +4,9 @@
 
 #![cfg(all(test, target_arch = "wasm32"))]
 
+#[path = "../../benches/shared/states.rs"]
+mod states;
+
 use std::sync::Arc;
 
 use highwater::cluster::{World, step};
@@ -77,4 +80,33 @@ fn every_story_ends_as_it_does_natively() {
     let only_here: Vec<&String> = ends.iter().filter(|line| !expected.contains(&line.as_str())).collect();
     assert!(only_here.is_empty(), "found here and not natively: {only_here:#?}");
     assert_eq!(ends.len(), expected.len(), "stories");
+}
+
+/// `cargo xtask bench` runs this, compiled for speed, and says how many nanoseconds a state costs natively.
+#[wasm_bindgen_test]
+#[ignore = "a figure, no test"]
+fn what_a_state_costs() {
+    let native: Option<f64> = option_env!("HIGHWATER_NATIVE_STATE").and_then(|nanoseconds| nanoseconds.parse().ok());
+    let world = states::settled(2);
+    let round = || {
+        let begun = js_sys::Date::now();
+        let states = states::explore(&world, 2_000);
+        (js_sys::Date::now() - begun) * 1e6 / states as f64
+    };
+    // A browser compiles what runs often once more, and better; by then it is what a person has.
+    let begun = js_sys::Date::now();
+    while js_sys::Date::now() - begun < 5_000.0 {
+        round();
+    }
+    let mut rounds: Vec<f64> = (0..9).map(|_| round()).collect();
+    rounds.sort_by(f64::total_cmp);
+    let found = rounds[rounds.len() / 2];
+    let (times, budget) = native.map_or((0.0, 0.0), |native| (found / native, native * 3.0));
+    let mark = if times > 3.0 { " **over**" } else { "" };
+    wasm_bindgen_test::console_log!(
+        "| step + clone + fingerprint in the browser, on average | {:.1} µs, {times:.1} times the native figure{mark} | {:.1} µs, 3 times |",
+        found / 1e3,
+        budget / 1e3
+    );
+    assert!(times <= 3.0, "{times} times the native figure");
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use crate::dist::{self, Compression};
 use crate::page::{self, Kind};
 use crate::server::{self, Reload, Site};
-use crate::tools::{self, Chromium};
+use crate::tools::{self, Browser, Chromium};
 use crate::workspace::{self, Workspace, ask};
 
 /// Runs every benchmark and prints the table. Fails when a figure is over its budget.
@@ -21,6 +21,8 @@ pub fn run() -> Result<ExitCode> {
 
     let programs = ["--bench", "engine", "--bench", "log", "--bench", "dump"];
     table.gather(&mut workspace.cargo(&[&["bench", "--locked"][..], &programs[..]].concat()))?;
+
+    table.gather(&mut in_a_browser(&workspace, &browser, table.native_state.as_deref())?)?;
 
     let program = page::build(&workspace, Kind::Page)?;
     let folder = workspace.root.join("dist");
@@ -43,9 +45,36 @@ pub fn run() -> Result<ExitCode> {
     })
 }
 
+/// What the line begins with that says how many nanoseconds a state costs natively.
+const NATIVE_STATE: &str = "native-state-nanoseconds ";
+
+/// The engine's own figure in a browser, compiled for speed as it is natively; the page is compiled for its size.
+fn in_a_browser(workspace: &Workspace, browser: &Browser, native: Option<&str>) -> Result<Command> {
+    page::add_target(workspace)?;
+    tools::wasm_bindgen(workspace)?;
+    tools::wasm_pack(workspace)?;
+    let mut command = tools::wasm_tests(workspace, browser)?;
+    command.env(
+        "HIGHWATER_NATIVE_STATE",
+        native.context("the engine gave no figure for a state")?,
+    );
+    command.args([
+        "--locked",
+        "--release",
+        "--lib",
+        "--",
+        "--include-ignored",
+        "--nocapture",
+        "what_a_state",
+    ]);
+    Ok(command)
+}
+
 struct Table {
     rows: Vec<String>,
     all_within: bool,
+    /// How many nanoseconds a state costs natively.
+    native_state: Option<String>,
 }
 
 impl Default for Table {
@@ -53,6 +82,7 @@ impl Default for Table {
         Table {
             rows: Vec::new(),
             all_within: true,
+            native_state: None,
         }
     }
 }
@@ -73,6 +103,9 @@ impl Table {
             let row = line.trim();
             if row.starts_with("| ") && row.ends_with('|') {
                 self.rows.push(row.to_owned());
+            }
+            if let Some(found) = row.strip_prefix(NATIVE_STATE) {
+                self.native_state = Some(found.to_owned());
             }
         }
         self.all_within &= child.wait()?.success();
