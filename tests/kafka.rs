@@ -127,7 +127,8 @@ fn our_dump(file: &Path) -> (String, Vec<String>, Vec<String>, dump::Status) {
     };
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let status = dump::run(&arguments, &mut out, &mut err).unwrap();
-    let own = format!("{}: ", file.display());
+    // A fault is told of the file that has it, which may be one that lies beside.
+    let own = format!("{}.", file.with_extension("").display());
     let err = String::from_utf8_lossy(&err).into_owned();
     let (ours, kafkas): (Vec<String>, Vec<String>) =
         err.lines().map(str::to_owned).partition(|line| line.starts_with(&own));

@@ -36,6 +36,24 @@ pub enum RecordFault {
         /// How many.
         bytes: usize,
     },
+    /// The key of a control record holds no version and type.
+    ControlKey {
+        /// How many bytes it has; nothing where there is no key.
+        bytes: Option<usize>,
+    },
+}
+
+impl RecordFault {
+    /// What is wrong with a record of a control batch, if Kafka cannot tell its type (`ControlRecordType.parseTypeId`).
+    pub fn of_control(record: &RecordView<'_>) -> Option<RecordFault> {
+        let bytes = record.key.map(<[u8]>::len);
+        let version = record
+            .key
+            .and_then(|key| key.first_chunk::<2>())
+            .map(|version| i16::from_be_bytes(*version));
+        let told = bytes.is_some_and(|bytes| bytes >= 4) && version.is_some_and(|version| version >= 0);
+        (!told).then_some(RecordFault::ControlKey { bytes })
+    }
 }
 
 impl fmt::Display for RecordFault {
@@ -46,6 +64,10 @@ impl fmt::Display for RecordFault {
                 write!(f, "record {record} of {count} cannot be read")
             }
             RecordFault::LeftOver { bytes } => write!(f, "{bytes} bytes are left over behind the last record"),
+            RecordFault::ControlKey { bytes: None } => f.write_str("a control record has no key, which tells its type"),
+            RecordFault::ControlKey { bytes: Some(bytes) } => {
+                write!(f, "the key of a control record, {bytes} bytes, does not tell its type")
+            }
         }
     }
 }

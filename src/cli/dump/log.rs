@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::inspect::words::{BatchLine, RecordLine};
-use crate::inspect::{Codec, Damage, Fault, Found, Records, Scan, Step, batch_fields, open, record_fields};
+use crate::inspect::{
+    Codec, Damage, Fault, Found, RecordFault, Records, Scan, Step, batch_fields, open, record_fields,
+};
 use crate::log::{BatchHeader, RECORD_BATCH_OVERHEAD};
 
 use super::source::FileSource;
@@ -138,6 +140,13 @@ impl<O: Write, E: Write> Dump<'_, O, E> {
                     record: &record
                 }
             )?;
+            // The real tool has begun its line by then.
+            if let Some(why) = RecordFault::of_control(&record).filter(|_| header.is_control()) {
+                let position = if compressed { *position } else { first + start as u64 };
+                let fault = Fault::Records { base_offset, why };
+                self.damaged(walk.path, &Damage { position, fault })?;
+                return Ok(false);
+            }
             if self.arguments.explain {
                 let at = if compressed { start as u64 } else { first + start as u64 };
                 let bytes = opened.get(start..).unwrap_or(&[]);

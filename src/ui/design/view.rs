@@ -81,7 +81,9 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
             let frame = *frame;
             let handle = on.then(|| {
                 request_animation_frame(move |_| {
-                    match trial.borrow_mut().as_mut().map_or(Ok(Going::Done), slice) {
+                    // Setting a state draws at once, and drawing looks at the trial.
+                    let outcome = trial.borrow_mut().as_mut().map_or(Ok(Going::Done), slice);
+                    match outcome {
                         Ok(Going::On) => {}
                         Ok(Going::Done) => going.set(false),
                         Err(why) => {
@@ -106,10 +108,10 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
     let change = {
         let (form, trial, going, wrong) = (form.clone(), trial.clone(), going.clone(), wrong.clone());
         Callback::from(move |changed: Form| {
-            form.set(changed);
+            trial.replace(None);
             going.set(false);
             wrong.set(None);
-            trial.replace(None);
+            form.set(changed);
         })
     };
     let (design, demand) = (form.design(), form.demand(task));
@@ -120,9 +122,10 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
         Callback::from(move |event: SubmitEvent| {
             event.prevent_default();
             let begun = Trial::new(design, demand.clone());
-            wrong.set(begun.as_ref().err().cloned());
-            going.set(begun.is_ok());
+            let (fault, goes) = (begun.as_ref().err().cloned(), begun.is_ok());
             trial.replace(begun.ok());
+            wrong.set(fault);
+            going.set(goes);
         })
     };
     let held = trial.borrow();

@@ -175,7 +175,7 @@ fn marks_above(row: &BrokerRow, frame: &Frame) -> Html {
                 <span>{ format!("LEO {}", row.log_end.at) }</span>
             </div>
             if let Some(mark) = row.high_watermark {
-                <div class={classes!("hw", mark.changed.then_some("changed"), (mark.at < frame.window.start).then_some("off"))} style={frame.at(mark.at.max(frame.window.start))}>
+                <div class={classes!("hw", mark.changed.then_some("changed"), (mark.at < frame.window.start).then_some("off"), (mark.at >= frame.window.end - 1).then_some("last"))} style={frame.at(mark.at.max(frame.window.start))}>
                     <span>{ format!("HW {}", mark.at) }</span>
                 </div>
             }
