@@ -111,8 +111,6 @@ fn Field(props: &FieldProps) -> Html {
             };
             let typed = input.value();
             if typed != value {
-                // What is refused leaves the field as it was, each time.
-                input.set_value(&value);
                 act.emit(Act::Turn(name, typed.trim().to_string()));
             }
         })
