@@ -545,22 +545,17 @@ pub enum Direction {
 /// How many statements at a script's beginning only declare things.
 fn opening(script: &Script) -> usize {
     let declares = |statement: &Statement| {
-        matches!(
-            statement,
-            Statement::Highwater
-                | Statement::Seed(_)
-                | Statement::Clock(_)
-                | Statement::Feature(_)
-                | Statement::Rules(_)
-                | Statement::Brokers { .. }
-                | Statement::Broker { .. }
-                | Statement::Topic { .. }
-                | Statement::Producer { .. }
-                | Statement::Consumer { .. }
-                | Statement::Set { .. }
-                | Statement::SetLink { .. }
-                | Statement::SetDisk { .. }
-        )
+        statement.sets_up()
+            || matches!(
+                statement,
+                Statement::Broker { .. }
+                    | Statement::Topic { .. }
+                    | Statement::Producer { .. }
+                    | Statement::Consumer { .. }
+                    | Statement::Set { .. }
+                    | Statement::SetLink { .. }
+                    | Statement::SetDisk { .. }
+            )
     };
     script.lines.iter().take_while(|line| declares(&line.statement)).count()
 }

@@ -77,16 +77,18 @@ pub fn Files(props: &FilesProps) -> Html {
         (None, Some(replica), Some(name)) => Some(open(&replica.files, name).map(Rc::new)),
         (None, None, Some(_)) => None,
     };
-    let whole = Whole {
-        point: match (&*real, replica) {
-            (None, Some(replica)) => recovery_point(replica, &props.folder.name),
-            _ => None,
-        },
-        bases: bases_of(&entries, file.as_deref().map_or("", folder_of)),
+    let steps = match opened.as_ref() {
+        Some(Ok(opened)) => walked(opened, &chosen, || {
+            let point = replica.filter(|_| real.is_none());
+            let point = point.and_then(|replica| recovery_point(replica, &props.folder.name));
+            (point, bases_of(&entries, folder_of(&opened.name)))
+        }),
+        _ => Vec::new(),
     };
+    let step = chosen.walk.and_then(|(_, step)| steps.get(step));
     let part = opened
         .as_ref()
-        .and_then(|opened| picked(opened.as_ref().ok()?, &chosen, &whole));
+        .and_then(|opened| picked(opened.as_ref().ok()?, &chosen, step));
     {
         let (reading, real, file) = (reading.clone(), real.clone(), file.clone());
         let ready = reading.opened.is_some();
@@ -177,9 +179,9 @@ pub fn Files(props: &FilesProps) -> Html {
                 (Some(Ok(opened)), _) => html! {
                     <>
                         <section class="pic" aria-label={format!("What is in {}", opened.name)}>
-                            { asked(opened, &entries, &chosen, &choose, &whole) }
+                            { asked(opened, &entries, &chosen, &choose, &steps, part.as_ref()) }
                             { faults(opened) }
-                            { picture(opened, part.as_ref(), stored, at_step(opened, &chosen, &whole), &chosen, &choose) }
+                            { picture(opened, part.as_ref(), stored, step, &chosen, &choose) }
                             if let Some(shown) = &shown { { records(shown, &chosen, &choose) } }
                             { beside.unwrap_or_default() }
                         </section>
@@ -195,8 +197,8 @@ pub fn Files(props: &FilesProps) -> Html {
 }
 
 /// The part that is open: the one that was picked, or that a walk has come to, or the last.
-fn picked(opened: &Opened, chosen: &Chosen, whole: &Whole) -> Option<Part> {
-    let asked = chosen.part.or_else(|| at_step(opened, chosen, whole)?.batch);
+fn picked(opened: &Opened, chosen: &Chosen, step: Option<&WalkStep>) -> Option<Part> {
+    let asked = chosen.part.or_else(|| step?.batch);
     let last = || opened.own.parts.iter().rfind(|part| part.is != Is::Room);
     asked
         .and_then(|position| opened.own.at(position))
@@ -204,24 +206,9 @@ fn picked(opened: &Opened, chosen: &Chosen, whole: &Whole) -> Option<Part> {
         .copied()
 }
 
-/// What a walk needs to know of the folder.
-struct Whole {
-    /// The recovery point, where it is known.
-    point: Option<i64>,
-    /// The first offsets of its segments.
-    bases: Vec<i64>,
-}
-
-/// Where a walk stands.
-fn at_step(opened: &Opened, chosen: &Chosen, whole: &Whole) -> Option<WalkStep> {
-    let (_, step) = chosen.walk?;
-    let mut steps = walked(opened, chosen, whole);
-    steps.truncate(step + 1);
-    steps.pop()
-}
-
-/// All steps of the walk that is shown.
-fn walked(opened: &Opened, chosen: &Chosen, whole: &Whole) -> Vec<WalkStep> {
+/// All steps of the walk that is shown. `folder` gives the recovery point, where it is known, and the first offsets of the
+/// folder's segments.
+fn walked(opened: &Opened, chosen: &Chosen, folder: impl Fn() -> (Option<i64>, Vec<i64>)) -> Vec<WalkStep> {
     match (opened.kind, chosen.walk) {
         (FileKind::Log { base }, Some((Walk::LookUp(offset), _))) if base <= offset => look_up(opened, offset),
         (_, Some((Walk::LookUp(offset), _))) => vec![WalkStep {
@@ -229,7 +216,10 @@ fn walked(opened: &Opened, chosen: &Chosen, whole: &Whole) -> Vec<WalkStep> {
             entry: None,
             batch: None,
         }],
-        (FileKind::Log { .. }, Some((Walk::Recovery, _))) => recovery(opened, whole.point, &whole.bases),
+        (FileKind::Log { .. }, Some((Walk::Recovery, _))) => {
+            let (point, bases) = folder();
+            recovery(opened, point, &bases)
+        }
         _ => Vec::new(),
     }
 }
@@ -328,10 +318,16 @@ fn opener(take: &Callback<Vec<(String, File)>>) -> Html {
 }
 
 /// The walks through a segment: which is asked for, and how far it is told.
-fn asked(opened: &Opened, entries: &[Entry], chosen: &Chosen, choose: &Choose, whole: &Whole) -> Html {
-    let steps = walked(opened, chosen, whole);
+fn asked(
+    opened: &Opened,
+    entries: &[Entry],
+    chosen: &Chosen,
+    choose: &Choose,
+    steps: &[WalkStep],
+    part: Option<&Part>,
+) -> Html {
     let count = steps.len().max(1);
-    let offset = match (chosen.walk, picked(opened, chosen, whole).map(|part| part.is)) {
+    let offset = match (chosen.walk, part.map(|part| part.is)) {
         (Some((Walk::LookUp(offset), _)), _) => offset,
         (_, Some(Is::Batch { last, .. })) => last,
         _ => 0,
@@ -431,7 +427,7 @@ fn picture(
     opened: &Opened,
     part: Option<&Part>,
     stored: Stored,
-    step: Option<WalkStep>,
+    step: Option<&WalkStep>,
     chosen: &Chosen,
     choose: &Choose,
 ) -> Html {

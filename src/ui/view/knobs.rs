@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::cluster::World;
 use crate::config::{Def, DefaultValue, Kind, Scope, Valid, expected};
 use crate::ui::view::look::Look;
+use crate::ui::view::names::all_of;
 use crate::ui::view::panels::{Control, Knob};
 
 /// The configs that can be turned, in the order in which they stand.
@@ -131,20 +132,15 @@ fn of_each(look: &Look<'_>, scope: Scope, def: &'static Def) -> Vec<(String, Str
 /// Whose value is shown, and for whom another is set.
 fn whose(of_each: &[(String, String)], is_one: bool) -> String {
     let names: Vec<&str> = of_each.iter().map(|(name, _)| name.as_str()).collect();
-    let several = |words: &[&str]| match words.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => words.concat(),
-    };
     match of_each {
         [] | [_] => String::new(),
-        _ if is_one => format!("Of {} alike; a change is for all of them.", several(&names)),
+        _ if is_one => format!("Of {} alike; a change is for all of them.", all_of(&names)),
         _ => {
             let each: Vec<String> = of_each
                 .iter()
                 .map(|(name, value)| format!("{name} has {value}"))
                 .collect();
-            let each: Vec<&str> = each.iter().map(String::as_str).collect();
-            format!("{}; what is chosen here is for all of them.", several(&each))
+            format!("{}; what is chosen here is for all of them.", all_of(&each))
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn table(look: &Look<'_>, most: usize) -> LedgerTable {
     let later = waiting.saturating_sub(WAITING_SHOWN);
     let mut shown = records.split_off(records.len().saturating_sub(most));
     // What is gone does not leave the table with time: the first of it stands before the latest.
-    let gone = |(tag, story): &(Tag, &Story)| is_gone(story, look.fate(*tag));
+    let gone = |(tag, story): &(Tag, &Story)| is_gone(story, || look.fate(*tag));
     let kept: Vec<(Tag, &Story)> = records.into_iter().filter(gone).take(most / 3).collect();
     let over = (shown.len() + kept.len()).saturating_sub(most);
     shown.splice(..over, kept);
@@ -55,10 +55,10 @@ pub fn table(look: &Look<'_>, most: usize) -> LedgerTable {
 }
 
 /// Whether a record is gone that its application took for written.
-fn is_gone(story: &Story, fate: Fate) -> bool {
+fn is_gone(story: &Story, fate: impl Fn() -> Fate) -> bool {
     match story.told {
-        Some((_, Outcome::Sent)) => matches!(fate, Fate::Truncated | Fate::NeverArrived | Fate::Lost),
-        Some((_, Outcome::Acked(_))) => fate == Fate::Lost,
+        Some((_, Outcome::Sent)) => matches!(fate(), Fate::Truncated | Fate::NeverArrived | Fate::Lost),
+        Some((_, Outcome::Acked(_))) => fate() == Fate::Lost,
         _ => false,
     }
 }

@@ -120,14 +120,14 @@ impl<'a> Look<'a> {
         lost
     }
 
-    /// How many of these still stand in a broker's log.
-    pub fn lost_on(&self, id: BrokerId) -> usize {
+    /// How many of these records stand in a broker's log.
+    pub fn standing_on(&self, id: BrokerId, records: &[Tag]) -> usize {
         let stands = |tag: &&Tag| {
             let copies = self.ledger.custody(self.world, **tag);
             let held = |copy: &Custody| copy.broker == id && matches!(copy.place, Where::Cache | Where::Disk);
             copies.iter().any(held)
         };
-        self.lost().iter().filter(stands).count()
+        records.iter().filter(stands).count()
     }
 
     /// Who holds a record and may be elected in the place of a leader that has ended.

@@ -1,5 +1,6 @@
 //! How things are called on the page: records, nodes, partitions, times, ranges of offsets.
 
+use std::borrow::Borrow;
 use std::iter::once;
 use std::rc::Rc;
 
@@ -159,6 +160,14 @@ pub fn brokers(ids: &[BrokerId]) -> String {
         return "none".to_string();
     }
     ids.iter().map(BrokerId::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Several things in a sentence: `a`, `a and b`, `a, b and c`.
+pub fn all_of<S: Borrow<str>>(words: &[S]) -> String {
+    match words {
+        [many @ .., last] if !many.is_empty() => format!("{} and {}", many.join(", "), last.borrow()),
+        few => few.concat(),
+    }
 }
 
 /// Brokers in a sentence: `broker 2`, `brokers 2 and 3`, `nobody`.

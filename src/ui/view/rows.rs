@@ -13,13 +13,13 @@ use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, News, Position, Rol
 
 /// The row of each broker that holds a replica of the partition in view, or might tell something about it.
 pub fn rows(look: &Look<'_>, window: Window) -> Vec<Rc<BrokerRow>> {
-    look.world
-        .broker_ids()
-        .map(|id| Rc::new(row(look, id, window)))
-        .collect()
+    let lost = look.lost();
+    let row = |id| Rc::new(row(look, id, window, &lost));
+    look.world.broker_ids().map(row).collect()
 }
 
-fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
+/// The row of one broker. `lost` are the acknowledged records that are gone.
+fn row(look: &Look<'_>, id: BrokerId, window: Window, lost: &[Tag]) -> BrokerRow {
     let health = health(look, id);
     let role = role(look, id);
     let replica = look.world.broker(id).and_then(|broker| broker.replica(look.partition));
@@ -33,7 +33,7 @@ fn row(look: &Look<'_>, id: BrokerId, window: Window) -> BrokerRow {
     let mut cells = log.map_or_else(Vec::new, |log| cells(look, id, log, window));
     let flushed = replica.map_or(0, |replica| replica.flushed());
     cells.extend(ghosts(look, id, log, flushed, window));
-    let doomed = look.lost_on(id);
+    let doomed = look.standing_on(id, lost);
     let runs = look.world.broker(id).is_some_and(|broker| broker.is_running());
     let doomed = if runs { doomed } else { doomed.max(look.only_on(id)) };
     BrokerRow {

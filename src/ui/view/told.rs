@@ -12,7 +12,7 @@ use crate::log::{Batch, Remade, file_name};
 use crate::sorted::sort_by;
 use crate::ui::view::groups;
 use crate::ui::view::look::Look;
-use crate::ui::view::names::{Names, brokers, brokers_said, capital, offsets};
+use crate::ui::view::names::{Names, all_of, brokers, brokers_said, capital, offsets};
 
 /// How much an event tells: the caption takes the greatest of a step. Nothing that is told only by its step weighs 0.
 pub fn weight(what: &What) -> u8 {
@@ -508,14 +508,7 @@ fn links_line(cut: bool, pairs: &[(Node, Node)], names: Names<'_>) -> String {
     from.sort();
     let said = |others: &[Node]| match others.len() == names.nodes() - 1 {
         true => "everybody".to_string(),
-        false => {
-            let all: Vec<String> = others.iter().map(|other| names.node(*other)).collect();
-            match all.as_slice() {
-                [] => String::new(),
-                [one] => one.clone(),
-                [many @ .., last] => format!("{} and {last}", many.join(", ")),
-            }
-        }
+        false => all_of(&others.iter().map(|other| names.node(*other)).collect::<Vec<_>>()),
     };
     let passing = if cut { "are lost" } else { "pass again" };
     match (to == from, to.is_empty(), &*to) {
