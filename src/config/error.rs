@@ -84,11 +84,11 @@ impl ConfigError {
 /// first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1);
-    let small = word.to_lowercase();
+    let small = word.to_ascii_lowercase();
     let unlike = |candidate: &str| 1.0 - strsim::jaro(word, candidate);
     candidates
         .into_iter()
-        .map(|candidate| (strsim::osa_distance(&small, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (strsim::osa_distance(&small, &candidate.to_ascii_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by(|(distance, a), (other, b)| distance.cmp(other).then_with(|| unlike(a).total_cmp(&unlike(b))))
         .map(|(_, candidate)| candidate)

@@ -12,15 +12,24 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+/// How many bytes an encoder has room for before it grows: an ordinary piece of a model.
+const ROOM: usize = 512;
+
 /// Collects the canonical encoding of a model, then hashes it.
+///
+/// A number is stored into room that is there already. Appended to a vector it would be copied by a call, which in a
+/// browser costs more than all else that a fingerprint does.
 #[derive(Clone, Debug)]
 pub struct Encoder {
+    /// What was written, and room for more after it.
     bytes: Vec<u8>,
+    /// How many of the bytes were written.
+    written: usize,
 }
 
 macro_rules! fixed_width {
     ($($(#[$doc:meta])* $name:ident: $type:ty),* $(,)?) => {
-        $($(#[$doc])* pub fn $name(&mut self, value: $type) { self.bytes.extend_from_slice(&value.to_le_bytes()); })*
+        $($(#[$doc])* pub fn $name(&mut self, value: $type) { self.put(value.to_le_bytes()); })*
     };
 }
 
@@ -28,8 +37,26 @@ impl Encoder {
     /// An empty encoder, with room for an ordinary piece of a model.
     pub fn new() -> Self {
         Self {
-            bytes: Vec::with_capacity(512),
+            bytes: vec![0; ROOM],
+            written: 0,
         }
+    }
+
+    fn put<const N: usize>(&mut self, value: [u8; N]) {
+        loop {
+            if let Some(room) = self.bytes[self.written..].first_chunk_mut() {
+                *room = value;
+                self.written += N;
+                return;
+            }
+            self.grow(N);
+        }
+    }
+
+    /// Makes room for this many bytes more, and for as many as there are, so that growing stays rare.
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        self.bytes.resize(self.bytes.len() * 2 + more, 0);
     }
 
     fixed_width! {
@@ -59,7 +86,12 @@ impl Encoder {
     /// Writes a byte string with its length before it.
     pub fn bytes(&mut self, value: &[u8]) {
         self.len(value.len());
-        self.bytes.extend_from_slice(value);
+        let end = self.written + value.len();
+        if end > self.bytes.len() {
+            self.grow(value.len());
+        }
+        self.bytes[self.written..end].copy_from_slice(value);
+        self.written = end;
     }
 
     /// Writes a text with its length before it.
@@ -80,12 +112,12 @@ impl Encoder {
 
     /// The fingerprint of everything written so far.
     pub fn digest(&self) -> u128 {
-        xxh3_128(&self.bytes)
+        xxh3_128(&self.bytes[..self.written])
     }
 
     /// Forgets what was written and keeps the memory.
     pub fn clear(&mut self) {
-        self.bytes.clear();
+        self.written = 0;
     }
 }
 

@@ -323,11 +323,10 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     let beyond = later::get().map(|here| &here.views);
     let under = Rc::new(beyond.map_or_else(Vec::new, |views| (views.under_rows)(session)));
     let overview = beyond.map_or_else(Html::default, |views| (views.overview)(session, act));
-    let inspected = page
-        .selected
-        .zip(beyond)
-        .map(|(subject, views)| (views.inspected)(session, subject))
-        .unwrap_or_default();
+    let inspected = page.selected.and_then(|subject| match beyond {
+        Some(views) => (views.inspected)(session, subject, act),
+        None => Some(html! { <section>{ wait(act) }</section> }),
+    });
     // A story is read before its cluster; the playground's pane is only written to.
     let behind = room.narrow && matches!(page.place, Place::Playground(_));
     let detail = room.narrow.then(|| in_detail(page, &stage)).flatten();
@@ -346,7 +345,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                         if let Some(broken) = broken { <p class="breaks" data-testid="breaks">{ broken }</p> }</div>
                     <Scene stage={stage.clone()} {under} {overview} {detail} {zoom} {motion} {flow} {frame} {track}/>
                 </main>
-                <InspectorPane shown={page.selected.and_then(|subject| inspect::inspect(&look, subject)).map(Rc::new)} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })} act={act.clone()}>{ inspected }</InspectorPane>
+                <InspectorPane shown={inspected} changes={Rc::new(if step > 0 { inspect::changes(&look) } else { Vec::new() })}/>
                 if behind { <aside class="left after" aria-label="Playground">{ left(page, session, reading, act) }</aside> }
                 if room.narrow { <aside class="left after" aria-label="Settings of the cluster">{ settled }</aside> }
             </div>
@@ -415,33 +414,9 @@ fn Settled(props: &SettledProps) -> Html {
 
 /// What is to be said apart from the run.
 fn notice(page: &Page, act: &Callback<Act>) -> Html {
-    let dismiss = html! { <button class="btn small quiet square" aria-label="Dismiss" onclick={act.reform(|_| Act::Dismiss)}>{ icon("cross") }</button> };
     match &page.notice {
         None => html! {},
-        Some(Notice::Cut(cut)) => {
-            let steps = match cut.dropped {
-                1 => "the step that came after is".to_string(),
-                dropped => format!("the {dropped} steps that came after are"),
-            };
-            html! {
-                <div class="notice" role="status" data-testid="notice"><p>{ format!("You changed the past: {steps} set aside.") }</p>
-                    <button class="btn small" onclick={act.reform(|_| Act::Undo)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
-            }
-        }
-        Some(Notice::Aside) => html! {
-            <div class="notice" role="status" data-testid="notice"><p>{ "What you had on the playground before is set aside." }</p>
-                <button class="btn small" onclick={act.reform(|_| Act::TakeBack)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
-        },
-        Some(Notice::Unchecked) => html! {
-            <div class="notice said" role="status" data-testid="notice"><p>{ "This lesson is long, so it was not played from end to end: whether its checks hold is not known." }</p>
-                <button class="btn small" onclick={act.reform(|_| Act::CheckLesson)}>{ "Check it now" }</button>{ dismiss }</div>
-        },
-        Some(Notice::Refused(why)) => {
-            html! { <div class="notice error" role="alert" data-testid="notice"><p>{ names::sentence(why, |word| page.session.as_ref().is_some_and(|session| session.is_name(word))) }</p>{ dismiss }</div> }
-        }
-        Some(Notice::Said(text)) => {
-            html! { <div class="notice said" role="status" data-testid="notice"><p>{ text.to_string() }</p>{ dismiss }</div> }
-        }
+        Some(_) => later(act, |views| (views.notice)(page, act)),
     }
 }
 
@@ -461,8 +436,13 @@ fn drawers(page: &Page, session: &Session, stage: &Rc<Stage>, act: &Callback<Act
 fn later(act: &Callback<Act>, draw: impl FnOnce(&Views) -> Html) -> Html {
     match later::get() {
         Some(here) => draw(&here.views),
-        None => html! { <Arriving arrived={act.reform(|()| Act::Arrived)}/> },
+        None => wait(act),
     }
+}
+
+/// The wait for the second part of the program.
+fn wait(act: &Callback<Act>) -> Html {
+    html! { <Arriving arrived={act.reform(|()| Act::Arrived)}/> }
 }
 
 /// The same where it is the whole page.

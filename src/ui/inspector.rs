@@ -36,14 +36,10 @@ pub fn chip(chip: &Chip) -> Html {
 /// Properties of the inspector.
 #[derive(Properties, PartialEq)]
 pub struct InspectorProps {
-    /// What is inspected.
-    pub shown: Option<Rc<Inspector>>,
-    /// What else there is to say of it.
-    pub children: Html,
+    /// What is inspected, as [`subject`] draws it.
+    pub shown: Option<Html>,
     /// What this step changed.
     pub changes: Rc<Vec<Change>>,
-    /// Where acts go.
-    pub act: Callback<Act>,
 }
 
 /// The right pane.
@@ -52,7 +48,7 @@ pub fn InspectorPane(props: &InspectorProps) -> Html {
     html! {
         <aside class="right" aria-label="Inspector" id="inspector" tabindex="-1">
             if let Some(shown) = &props.shown {
-                { subject(shown, &props.children, &props.act) }
+                { shown.clone() }
             } else {
                 <section>
                     <h2>{ "Inspector" }</h2>
@@ -67,7 +63,8 @@ pub fn InspectorPane(props: &InspectorProps) -> Html {
     }
 }
 
-fn subject(shown: &Inspector, more: &Html, act: &Callback<Act>) -> Html {
+/// What is inspected, and what else there is to say of it.
+pub fn subject(shown: &Inspector, more: Html, act: &Callback<Act>) -> Html {
     html! {
         <>
             <section data-testid="inspected">
@@ -79,7 +76,7 @@ fn subject(shown: &Inspector, more: &Html, act: &Callback<Act>) -> Html {
                 if let Some(verdict) = &shown.verdict {
                     <div class={classes!("verdict", tone(verdict.tone))}>{ verdict.headline.to_string() }<small>{ verdict.detail.to_string() }</small></div>
                 }
-                { more.clone() }
+                { more }
             </section>
             if !shown.custody.is_empty() {
                 <section>

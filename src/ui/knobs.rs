@@ -61,12 +61,21 @@ pub fn KnobView(props: &KnobProps) -> Html {
     let name = knob.name;
     let id = format!("knob-{name}");
     let about = format!("{id}-about");
+    let update = use_force_update();
+    // A choice that was refused is not the one that is shown: the browser has marked it already.
+    let choose = |value: String| {
+        let (act, update) = (act.clone(), update.clone());
+        Callback::from(move |_: Event| {
+            act.emit(Act::Turn(name, value.clone()));
+            update.force_update();
+        })
+    };
     let control = match &knob.control {
         Control::Choice(words) => html! {
             <span class="seg" role="radiogroup" aria-labelledby={id.clone()} aria-describedby={about.clone()}>
                 { for words.iter().map(|word| {
                     let value = word.to_string();
-                    html! { <label key={value.clone()}><input type="radio" name={name} value={value.clone()} checked={*word == knob.value} onchange={act.reform(move |_| Act::Turn(name, value.clone()))}/>{ word.to_string() }</label> }
+                    html! { <label key={value.clone()}><input type="radio" name={name} value={value.clone()} checked={*word == knob.value} onchange={choose(value)}/>{ word.to_string() }</label> }
                 }) }
             </span>
         },

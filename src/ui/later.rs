@@ -18,9 +18,8 @@ use crate::lesson::{Block, Fault as LessonFault, markdown};
 use crate::scenario::ast::{Script, Statement};
 use crate::scenario::{self, Fault, Names};
 use crate::ui::act::Act;
-use crate::ui::page::Page;
+use crate::ui::page::{Kept, Page};
 use crate::ui::reading::Reading;
-use crate::ui::session::Session;
 use crate::ui::view::look::Look;
 use crate::ui::view::{faults, panels};
 
@@ -61,8 +60,8 @@ pub struct Later {
     pub puzzle_forbids: fn(&Page, &Statement) -> Option<String>,
     /// The stops of the present world that were reached, each with its position.
     pub stops_reached: fn(&Reading) -> Vec<(usize, usize)>,
-    /// Plays a lesson again up to where a run of it stood; nothing if that run had left the lesson's own way.
-    pub retrace: fn(&mut Reading, &str, usize, Vec<(usize, usize)>) -> Option<Session>,
+    /// Goes on from a run that was kept before the engine stopped.
+    pub go_on: fn(&mut Page, Kept),
     /// Performs an act in a lesson on the page stores.
     pub perform_on_stores: fn(&mut Page, Act),
     /// One step of the page stores.
@@ -91,7 +90,7 @@ static ALL: Later = Later {
     note_solved: Page::note_solved,
     puzzle_forbids: Page::puzzle_forbids,
     stops_reached: Reading::stops_reached,
-    retrace: Reading::retrace,
+    go_on: Page::go_on,
     perform_on_stores: Page::perform_on_stores,
     step_stores: Page::step_stores,
     link: || {

@@ -51,6 +51,8 @@ mod lessons;
 #[cfg(target_arch = "wasm32")]
 mod links;
 #[cfg(target_arch = "wasm32")]
+mod notice;
+#[cfg(target_arch = "wasm32")]
 mod overview;
 #[cfg(target_arch = "wasm32")]
 mod panel;

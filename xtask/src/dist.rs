@@ -7,20 +7,24 @@
 //! Deliberately absent: HTML in general. The project's own `index.html` keeps each `data-trunk` element on one line,
 //! and one that is not understood is an error.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 
 use crate::page::Program;
 use crate::workspace::{Workspace, step};
 
-/// How much the compressed forms are worth.
+/// How small the page is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// As small as brotli and gzip go, once per content.
+    /// Without comments, and as small as brotli and gzip go, once per content.
     Best,
     /// Not at all: the page is about to change again.
     None,
@@ -32,6 +36,7 @@ pub fn assemble(workspace: &Workspace, program: &Program, folder: &Path, compres
     let mut dist = Dist {
         root: &workspace.root,
         folder,
+        compression,
         written: BTreeSet::new(),
     };
     let source = workspace.root.join("index.html");
@@ -55,6 +60,7 @@ pub fn assemble(workspace: &Workspace, program: &Program, folder: &Path, compres
 struct Dist<'a> {
     root: &'a Path,
     folder: &'a Path,
+    compression: Compression,
     written: BTreeSet<PathBuf>,
 }
 
@@ -132,6 +138,10 @@ impl Dist<'_> {
     }
 
     fn write_hashed(&mut self, stem: &str, ending: &str, bytes: &[u8]) -> Result<String> {
+        let bytes = match self.compression {
+            Compression::Best => &*minified(ending, bytes)?,
+            Compression::None => bytes,
+        };
         let name = format!("{stem}-{:016x}{ending}", xxhash_rust::xxh3::xxh3_64(bytes));
         self.write(&name, bytes)?;
         Ok(name)
@@ -175,7 +185,7 @@ impl Dist<'_> {
             .cloned()
             .collect();
         if !todo.is_empty() {
-            step("Compressing it", || todo.iter().try_for_each(|path| compress(path)))?;
+            step("Compressing it", || compress_all(&todo))?;
         }
         for path in self.written.clone() {
             self.written.extend([packed(&path, "br"), packed(&path, "gz")]);
@@ -205,6 +215,45 @@ pub fn packed(path: &Path, extension: &str) -> PathBuf {
     name.push(".");
     name.push(extension);
     name.into()
+}
+
+/// A script or a style sheet without what only its authors read; anything else as it is.
+fn minified<'a>(ending: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+    let text = || std::str::from_utf8(bytes).context("not text");
+    let small = match ending {
+        ".js" => minifier::js::minify(text()?).to_string(),
+        ".css" => match minifier::css::minify(text()?) {
+            Ok(small) => small.to_string(),
+            Err(why) => bail!("this style sheet cannot be read: {why}"),
+        },
+        _ => return Ok(bytes.into()),
+    };
+    Ok(small.into_bytes().into())
+}
+
+/// As many files at a time as there are processors, the largest first: they take longest.
+fn compress_all(paths: &[PathBuf]) -> Result<()> {
+    let mut sized: Vec<(u64, &PathBuf)> = Vec::new();
+    for path in paths {
+        sized.push((fs::metadata(path)?.len(), path));
+    }
+    sized.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    let todo = Mutex::new(sized.into_iter());
+    let next = || todo.lock().ok()?.next();
+    let work = || {
+        while let Some((_, path)) = next() {
+            compress(path)?;
+        }
+        Ok(())
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let done = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("a worker does not panic"));
+        done.collect()
+    })
 }
 
 /// Writes the brotli form last: it is what says that both are there.

@@ -18,6 +18,7 @@ use crate::ui::faults::FaultMenu;
 use crate::ui::inspector;
 use crate::ui::lessons::{self, Lessons};
 use crate::ui::links;
+use crate::ui::notice;
 use crate::ui::overview::OverviewTable;
 use crate::ui::page::{Menu, Page};
 use crate::ui::panel;
@@ -28,7 +29,7 @@ use crate::ui::stores::{self, StoreSession};
 use crate::ui::told;
 use crate::ui::view::stage::{Flight, Row, Stage};
 use crate::ui::view::{
-    beliefs as believed, controller as known, faults, links as paths, overview as every, told_and_true,
+    beliefs as believed, controller as known, faults, inspect, links as paths, overview as every, told_and_true,
 };
 
 /// One function for each thing.
@@ -55,10 +56,12 @@ pub struct Views {
     pub overview: fn(&Session, &Callback<Act>) -> Html,
     /// What stands under rows of the scene besides what the landing shows there.
     pub under_rows: fn(&Session) -> Vec<(Row, Html)>,
-    /// What the inspector shows of a thing besides what the landing shows of it.
-    pub inspected: fn(&Session, Subject) -> Html,
+    /// What the inspector shows of a thing; nothing if it is not there any more.
+    pub inspected: fn(&Session, Subject, &Callback<Act>) -> Option<Html>,
     /// What a rule says.
     pub rule: fn(Rule) -> Html,
+    /// What is to be said apart from the run.
+    pub notice: fn(&Page, &Callback<Act>) -> Html,
     /// A menu of faults.
     pub faults: fn(Menu, &Session, &Callback<Act>) -> Html,
     /// A dialog; where the settings are kept; what closes it.
@@ -82,15 +85,9 @@ pub const ALL: Views = Views {
     heartbeats: |session| known::heartbeats(&session.look()),
     overview,
     under_rows,
-    inspected: |session, subject| match subject {
-        Subject::Broker(id) => believed::zombie(&session.look(), BrokerId(id))
-            .as_ref()
-            .map_or_else(Html::default, beliefs::inspected),
-        Subject::Record(client, number) => told_and_true::of(&session.look(), client, number)
-            .as_ref()
-            .map_or_else(Html::default, told::inspected),
-    },
+    inspected,
     rule: inspector::rule_note,
+    notice: notice::notice,
     faults: fault_menu,
     dialog: dialogs::dialog,
 };
@@ -102,6 +99,16 @@ fn overview(session: &Session, act: &Callback<Act>) -> Html {
     all.map_or_else(Html::default, |overview| {
         html! { <OverviewTable {overview} {selected} act={act.clone()}/> }
     })
+}
+
+fn inspected(session: &Session, subject: Subject, act: &Callback<Act>) -> Option<Html> {
+    let look = session.look();
+    let shown = inspect::inspect(&look, subject)?;
+    let more = match subject {
+        Subject::Broker(id) => believed::zombie(&look, BrokerId(id)).as_ref().map(beliefs::inspected),
+        Subject::Record(client, number) => told_and_true::of(&look, client, number).as_ref().map(told::inspected),
+    };
+    Some(inspector::subject(&shown, more.unwrap_or_default(), act))
 }
 
 /// Where somebody is mistaken: zombies, and the controller.

@@ -747,24 +747,28 @@ impl Page {
     /// Goes on from a run that was kept before the engine stopped; where its lesson is not there yet, as soon as it is.
     /// A text that does not lead there is told.
     pub fn resume(&mut self, kept: Kept) {
-        let Some(later) = later::get() else {
-            self.playing = false;
-            self.kept = Some(kept);
-            return;
-        };
+        match later::get() {
+            Some(later) if !matches!(self.place, Place::Coming { .. }) => (later.go_on)(self, kept),
+            _ => {
+                self.playing = false;
+                self.kept = Some(kept);
+            }
+        }
+    }
+
+    pub(in crate::ui) fn go_on(&mut self, kept: Kept) {
         let session = match &mut self.place {
-            Place::Lesson(reading) => match (later.retrace)(reading, &kept.scenario, kept.position, kept.stops) {
+            Place::Lesson(reading) => match reading.retrace(&kept.scenario, kept.position, kept.stops) {
                 Some(session) => Ok(session),
                 None => Session::resumed(&kept.scenario, kept.step),
             },
             Place::Landing(_) => Session::landing_resumed(&kept.scenario, kept.step),
-            Place::Coming { .. } => {
-                self.kept = Some(kept);
-                return;
-            }
-            Place::Lessons | Place::Playground(_) | Place::Broken { .. } | Place::Fidelity(_) | Place::Stores(..) => {
-                return;
-            }
+            Place::Coming { .. }
+            | Place::Lessons
+            | Place::Playground(_)
+            | Place::Broken { .. }
+            | Place::Fidelity(_)
+            | Place::Stores(..) => return,
         };
         match session {
             Ok(session) => {
