@@ -1,5 +1,5 @@
-//! The fenced blocks of a lesson: scene, store, caption, predict, check, puzzle, design, real. Their own grammar is read here; the
-//! statements within them stay text, each with its line, and are read in [`compile`](super::compile).
+//! The fenced blocks of a lesson: scene, store, caption, predict, check, ladder, puzzle, design, real. Their own grammar is
+//! read here; the statements within them stay text, each with its line, and are read in [`compile`](super::compile).
 
 use super::fault::Fault;
 use super::front;
@@ -11,8 +11,8 @@ use crate::config::nearest;
 pub const CAPTION_WORDS: usize = 25;
 
 /// The words that begin a fenced block of the format.
-pub const KINDS: [&str; 8] = [
-    "scene", "store", "caption", "predict", "check", "puzzle", "design", "real",
+pub const KINDS: [&str; 9] = [
+    "scene", "store", "caption", "predict", "check", "ladder", "puzzle", "design", "real",
 ];
 
 /// Text of the scenario language and the line it stands on.
@@ -47,6 +47,8 @@ pub enum RawBlock {
     Predict(RawPrediction),
     /// `check`.
     Check(Vec<Written>),
+    /// `ladder`.
+    Ladder(Vec<Written>),
     /// `puzzle`.
     Puzzle(RawPuzzle),
     /// `design`.
@@ -149,6 +151,7 @@ pub fn parse(head: &str, content: &str, line: u32, faults: &mut Vec<Fault>) -> O
             .and_then(|name| prediction(name, &lines, fence))
             .map(RawBlock::Predict),
         "check" => Ok(RawBlock::Check(statements(&lines).collect())),
+        "ladder" => Ok(RawBlock::Ladder(statements(&lines).collect())),
         "puzzle" => puzzle(&lines, fence).map(RawBlock::Puzzle),
         "design" => Ok(RawBlock::Design(lines)),
         "real" => Ok(RawBlock::Real(markdown::prose(content, line, faults))),

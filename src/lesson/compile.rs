@@ -12,10 +12,12 @@ use super::blocks::{CaptionPiece, RawBlock, RawKind, RawOption, RawPrediction, R
 use super::design::Task;
 use super::fault::Fault;
 use super::front::Front;
+use super::ladder::{self, Column, Ladder};
 use super::markdown::{Block, Piece};
 use super::misconception::Misconception;
 use super::stores::{self, StoreRun};
 use super::{blocks, front, markdown};
+use crate::config::nearest;
 use crate::scenario::ast::{Act, Expectation, Line, Statement, Subject};
 use crate::scenario::{Names, parse_statement};
 use crate::sorted::sort_by;
@@ -167,6 +169,8 @@ pub enum Part {
         /// The expectations, each with its line.
         expect: Vec<(u32, Condition)>,
     },
+    /// Runs under each set of replication rules, side by side.
+    Ladder(Ladder),
     /// The closing puzzle.
     Puzzle(Puzzle),
     /// A topic to design, which closes a lesson as a puzzle does.
@@ -394,6 +398,7 @@ impl<'f> Compiler<'f> {
                 }
             }
             RawBlock::Predict(raw) => self.predict(raw),
+            RawBlock::Ladder(lines) => self.ladder(&lines, line),
             RawBlock::Puzzle(raw) => self.puzzle(raw),
             RawBlock::Design(lines) => self.design(&lines, line),
             RawBlock::Real(blocks) => self.lesson.parts.push(Part::Real(blocks)),
@@ -678,6 +683,50 @@ impl<'f> Compiler<'f> {
         let wrong = format!("{} is not among the lesson's misconceptions", belief.id());
         let remedy = format!("add {} to 'misconceptions:' at the top", belief.id());
         self.faults.push(Fault::new(option.line, wrong, remedy));
+    }
+
+    fn ladder(&mut self, lines: &[Written], line: u32) {
+        let Some(stop) = self.stop(line, "ladder") else {
+            return;
+        };
+        let columns: Vec<Column> = lines.iter().filter_map(|written| self.column(written)).collect();
+        if self.lesson.parts.iter().any(|part| matches!(part, Part::Ladder(_))) {
+            self.faults.push(Fault::new(
+                line,
+                "a ladder stands above",
+                "a lesson has one; add a column to it",
+            ));
+        }
+        if lines.is_empty() {
+            let remedy = "write 'column: SCENE | SUBJECT OP VALUE | HEADING'";
+            self.faults.push(Fault::new(line, "the ladder has no column", remedy));
+        }
+        self.lesson.parts.push(Part::Ladder(Ladder { stop, columns }));
+    }
+
+    fn column(&mut self, written: &Written) -> Option<Column> {
+        let parts = ladder::parts(written).map_err(|fault| self.faults.push(fault));
+        let [scene, wanted, heading] = parts.ok()?;
+        let Some(until) = self.lesson.stops.iter().rposition(|stop| stop.scene == scene) else {
+            let scenes = self.lesson.stops.iter().map(|stop| stop.scene.as_str());
+            let near = nearest(scene, scenes)
+                .map(|near| format!("; did you mean '{near}'?"))
+                .unwrap_or_default();
+            let wrong = format!("no scene '{scene}' stands above");
+            let remedy = format!("name a scene above{near}");
+            self.faults.push(Fault::new(written.line, wrong, remedy));
+            return None;
+        };
+        let text = wanted.to_string();
+        let line = written.line;
+        let wanted = self.condition(&Written { line, text }).and_then(ladder::wanted)?;
+        let heading = heading.to_string();
+        Some(Column {
+            line,
+            heading,
+            until,
+            wanted,
+        })
     }
 
     /// A lesson has one puzzle, or one design.

@@ -7,7 +7,7 @@
 //! Deliberately absent: how a lesson looks, and where progress is kept.
 //!
 //! The file: front matter (`title`, `number`, `minutes`, `needs`, `misconceptions`), prose, and fenced blocks
-//! `scene NAME`, `store NAME`, `caption`, `predict NAME`, `check`, `puzzle`, `design`, `real`.
+//! `scene NAME`, `store NAME`, `caption`, `predict NAME`, `check`, `ladder`, `puzzle`, `design`, `real`.
 
 pub mod blocks;
 pub mod compile;
@@ -15,6 +15,7 @@ pub mod design;
 pub mod fault;
 pub mod front;
 pub mod glossary;
+pub mod ladder;
 pub mod library;
 pub mod markdown;
 pub mod misconception;

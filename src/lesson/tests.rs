@@ -238,6 +238,7 @@ fn a_lesson_falls_into_parts_and_stops() {
             Part::Caption { .. } => "caption",
             Part::Predict(_) => "predict",
             Part::Check { .. } => "check",
+            Part::Ladder(_) => "ladder",
             Part::Puzzle(_) => "puzzle",
             Part::Design(_) => "design",
             Part::Real(_) => "real",
@@ -307,7 +308,7 @@ fn each_mistake_is_named_with_its_line_and_remedy() {
         (
             "```scene begin",
             "```scen begin",
-            "12: 'scen' is no kind of block; use one of scene, store, caption, predict, check, puzzle, design, real, or 'text' for what is to be set as it is; did you mean 'scene'?",
+            "12: 'scen' is no kind of block; use one of scene, store, caption, predict, check, ladder, puzzle, design, real, or 'text' for what is to be set as it is; did you mean 'scene'?",
         ),
         (
             "```scene begin",
@@ -733,4 +734,72 @@ fn said(text: &str) -> Statement {
         names.declare(&parse_statement(line, &Names::default()).expect("well-formed"));
     }
     parse_statement(text, &names).expect("well-formed")
+}
+
+#[test]
+fn each_mistake_of_a_ladder_is_named_with_its_line_and_remedy() {
+    let ladder = |lines: &str| {
+        let block = format!("```ladder\n{lines}```\n\n```puzzle");
+        let text = SMALL.replacen("```puzzle", &block, 1);
+        let line = text.lines().position(|line| line == "```ladder").unwrap_or_default() + 2;
+        let faults = match Lesson::parse(&text) {
+            Ok(lesson) => lesson.replay().err().unwrap_or_default(),
+            Err(faults) => faults,
+        };
+        let told = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        told.replace(&format!("{line}: "), "first: ")
+            .replace(&format!("{}: ", line - 1), "fence: ")
+    };
+    let cases = [
+        (
+            "",
+            "fence: the ladder has no column; write 'column: SCENE | SUBJECT OP VALUE | HEADING'",
+        ),
+        (
+            "column: more\n",
+            "first: 'column: more' is no line of a ladder; write 'column: SCENE | SUBJECT OP VALUE | HEADING'",
+        ),
+        (
+            "column: mire | lost = 0 | Lost\n",
+            "first: no scene 'mire' stands above; name a scene above; did you mean 'more'?",
+        ),
+        (
+            "column: more | lost = 0 | Lost\n",
+            "first: this holds under all of the rules; correct the column, or the engine",
+        ),
+        (
+            "column: more | lost = 1 | Lost\n",
+            "first: under kip-320 expected lost = 1, found 0; correct the column, or the engine",
+        ),
+    ];
+    for (lines, expected) in cases {
+        assert_eq!(ladder(lines), expected, "{lines}");
+    }
+}
+
+#[test]
+fn a_ladder_shows_which_rule_keeps_what() {
+    let source = LIBRARY.iter().find(|source| source.slug == "12-epochs-not-watermarks");
+    let lesson = source.expect("it is shipped").lesson().expect("it is well-formed");
+    let ladder = lesson.parts.iter().find_map(|part| match part {
+        Part::Ladder(ladder) => Some(ladder),
+        _ => None,
+    });
+    let ladder = ladder.expect("the lesson has a ladder");
+    let rungs = ladder.climb(&lesson);
+    let told: Vec<String> = ladder::RULES
+        .iter()
+        .zip(&rungs)
+        .map(|(rules, rungs)| {
+            let found: Vec<&str> = rungs.iter().map(|rung| rung.found.as_str()).collect();
+            format!("{rules}: {}", found.join(", "))
+        })
+        .collect();
+    let expected = [
+        "hw-truncation: 1, holds, broken",
+        "kip-101: none, broken, broken",
+        "kip-279: none, holds, broken",
+        "kip-320: none, holds, holds",
+    ];
+    assert_eq!(told, expected);
 }

@@ -7,8 +7,10 @@ use yew::prelude::*;
 
 use crate::lesson::compile::About;
 use crate::lesson::glossary;
+use crate::lesson::ladder::{self, Ladder, Rung};
 use crate::lesson::markdown;
 use crate::lesson::{Answered, Block, Kind, Prediction, Puzzle, Span};
+use crate::scenario::ast::ReplicationRules;
 use crate::ui::act::Act;
 use crate::ui::design::view::DesignPanel;
 use crate::ui::icons::icon;
@@ -40,6 +42,7 @@ pub fn lesson(
             { heading(&format!("Lesson {} · {} min", front.number, front.minutes), &front.title) }
             <>{ for reading.outcomes_here(session).into_iter().map(|(name, outcome)| html! { <OutcomePanel key={name.to_string()} outcome={outcome.clone()}/> }) }</>
             if !prose.is_empty() { <div class="prose">{ self::prose(prose.into_iter().flatten()) }</div> }
+            if let Some((ladder, rungs)) = reading.ladder(session) { { self::ladder(ladder, &rungs) } }
             if let Some(prediction) = open {
                 <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(picked.clone())} act={act.clone()}/>
             } else if let Some((prediction, given)) = reading.given_here(session) {
@@ -71,6 +74,23 @@ pub fn lesson(
                 <button class="btn" disabled={untouched} onclick={act.reform(|_| Act::Restart)}>{ icon("undo") }{ "This part again" }</button>
             </div>
         </>
+    }
+}
+
+/// The rules side by side: a row for each, from the oldest to today's.
+fn ladder(ladder: &Ladder, rungs: &[Vec<Rung>]) -> Html {
+    let cell = |rung: &Rung| {
+        let (tone, glyph) = if rung.holds { ("ok", "✓") } else { ("bad", "✕") };
+        html! { <td><span class={classes!("chip", tone)}>{ format!("{glyph} {}", rung.found) }</span></td> }
+    };
+    let row = |(rules, rungs): (&ReplicationRules, &Vec<Rung>)| html! { <tr><th scope="row">{ rules.word() }</th>{ for rungs.iter().map(cell) }</tr> };
+    html! {
+        <section class="panel" aria-label="The rules side by side" data-testid="ladder">
+            <table class="custody ladder">
+                <thead><tr><th scope="col">{ "Rule" }</th>{ for ladder.columns.iter().map(|column| html! { <th scope="col">{ column.heading.clone() }</th> }) }</tr></thead>
+                <tbody>{ for ladder::RULES.iter().zip(rungs).map(row) }</tbody>
+            </table>
+        </section>
     }
 }
 

@@ -4,11 +4,13 @@
 //! prediction holds the reader until it is answered or skipped; the run itself says what was right.
 //! Deliberately absent: the DOM, and where progress is kept.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::cluster::TopicPartition;
 use crate::lesson::compile::About;
 use crate::lesson::design::Task;
+use crate::lesson::ladder::{Ladder, Rung};
 use crate::lesson::replay::{Answer, caption};
 use crate::lesson::{Answered, Block, Kind, Lesson, Misconception, Moment, Part, Prediction, Puzzle, Words};
 use crate::scenario::look;
@@ -80,6 +82,8 @@ pub struct Reading {
     given: SortedMap<String, Given>,
     outcomes: SortedMap<String, Outcome>,
     acts_before_puzzle: usize,
+    /// How the lesson's ladder comes out, once it was asked for.
+    rungs: OnceCell<Rc<Vec<Vec<Rung>>>>,
 }
 
 impl Reading {
@@ -108,6 +112,7 @@ impl Reading {
             given: SortedMap::new(),
             outcomes: SortedMap::new(),
             acts_before_puzzle: 0,
+            rungs: OnceCell::new(),
         }
     }
 
@@ -408,6 +413,16 @@ impl Reading {
             Part::Real(blocks) if self.next(played).is_none() => Some(blocks.as_slice()),
             _ => None,
         })
+    }
+
+    /// The ladder among the parts at the present stop, with how it comes out.
+    pub fn ladder(&self, played: &dyn Run) -> Option<(&Ladder, Rc<Vec<Vec<Rung>>>)> {
+        let ladder = self.parts(played).iter().find_map(|part| match part {
+            Part::Ladder(ladder) => Some(ladder),
+            _ => None,
+        })?;
+        let rungs = self.rungs.get_or_init(|| Rc::new(ladder.climb(&self.lesson)));
+        Some((ladder, Rc::clone(rungs)))
     }
 
     /// The puzzle, once its stop is reached.

@@ -534,7 +534,7 @@ fn a_lesson_of_ones_own_is_played_from_end_to_end_before_it_is_shown() {
         (
             "```frob\nwhat\n```\n".into(),
             vec![
-                "13: 'frob' is no kind of block; use one of scene, store, caption, predict, check, puzzle, design, real, or 'text' for what is to be set as it is",
+                "13: 'frob' is no kind of block; use one of scene, store, caption, predict, check, ladder, puzzle, design, real, or 'text' for what is to be set as it is",
             ],
         ),
         (
