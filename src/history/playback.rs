@@ -327,6 +327,17 @@ impl Playback {
         acts
     }
 
+    /// The act that led to the present position; nothing where time did.
+    pub fn act_here(&self) -> Option<&Statement> {
+        let before = self.history.position().checked_sub(1)?;
+        let statement = match self.origins.get(before)? {
+            Origin::Script(index) => &self.script.lines.get(*index)?.statement,
+            Origin::Own(_, statement) => statement,
+            Origin::Beyond => return None,
+        };
+        (!statement.is_time()).then_some(statement)
+    }
+
     /// The latest cut that can be undone.
     pub fn cut_notice(&self) -> Option<CutNotice> {
         self.history.cut_notice()

@@ -78,6 +78,21 @@ impl Extent {
             Extent::Batch(batch) => Extent::Bytes(batch.to_bytes()[..len as usize].into()),
         }
     }
+
+    /// Bits of one byte changed. A batch's checksum covers neither its base offset nor its leader epoch: changed there, it
+    /// holds the records that it held.
+    fn flipped(&self, at: usize, xor: u8) -> Extent {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes);
+        bytes[at] ^= xor;
+        if let (Extent::Batch(batch), Ok(read)) = (self, Batch::parse(&bytes)) {
+            let placed = batch.placed(read.base_offset(), read.leader_epoch());
+            if placed.to_bytes() == bytes {
+                return Extent::Batch(placed);
+            }
+        }
+        Extent::Bytes(bytes.into())
+    }
 }
 
 /// One file.
@@ -184,10 +199,7 @@ impl File {
         let mut start = 0;
         for extent in &mut self.extents {
             if at < start + extent.len() {
-                let mut bytes = Vec::new();
-                extent.write_to(&mut bytes);
-                bytes[(at - start) as usize] ^= xor;
-                *extent = Extent::Bytes(bytes.into());
+                *extent = extent.flipped((at - start) as usize, xor);
                 return Ok(());
             }
             start += extent.len();

@@ -180,6 +180,8 @@ pub enum Act {
     Undo,
     /// Puts a notice away.
     Dismiss,
+    /// Takes what is said of a future that was cut off away.
+    DismissCut,
     /// The scene is copied as text: whoever holds the clipboard does it, and this says so.
     Copy,
     /// Starts this lesson's or landing's run anew.

@@ -290,9 +290,7 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     });
     let told = told::caption(&look).filter(|_| step > 0);
     let (caption, drawn) = written.map_or((None, None), |(said, drawn)| (Some(said), Some(drawn)));
-    let caption = caption
-        .or(told)
-        .unwrap_or_else(|| at_rest(session, reading).to_string());
+    let caption = caption.or(told).unwrap_or_else(|| at_rest(session, reading));
     let drawn = drawn.unwrap_or_else(|| html! { <Words text={caption.clone()}/> });
     let broken = told::broken(&look);
     let now = names::time(look.world.now());
@@ -369,13 +367,15 @@ fn in_detail(page: &Page, stage: &Stage) -> Option<u16> {
 }
 
 /// What stands in the caption's place where nothing has happened.
-fn at_rest(session: &Session, reading: Option<&Reading>) -> &'static str {
-    match (session.step_number(), reading) {
-        (0, Some(_)) => "The scene is set. Read what stands beside it, then press Next.",
-        (0, None) if session.playback().world().is_quiet() => "A cluster at rest. Take a step, or press Play.",
-        (0, None) => "The beginning. Take a step, or press Play.",
+fn at_rest(session: &Session, reading: Option<&Reading>) -> String {
+    let words = match (session.step_number(), reading, session.playback().act_here()) {
+        (0, Some(_), _) => "The scene is set. Read what stands beside it, then press Next.",
+        (0, None, _) if session.playback().world().is_quiet() => "A cluster at rest. Take a step, or press Play.",
+        (0, None, _) => "The beginning. Take a step, or press Play.",
+        (_, _, Some(act)) => return format!("Done: {act}. Nothing comes of it at this moment."),
         _ => "Time has passed, and nothing happened at this moment.",
-    }
+    };
+    words.to_string()
 }
 
 fn left(page: &Page, session: &Session, reading: Option<&Reading>, act: &Callback<Act>) -> Html {
@@ -414,9 +414,9 @@ fn Settled(props: &SettledProps) -> Html {
 
 /// What is to be said apart from the run.
 fn notice(page: &Page, act: &Callback<Act>) -> Html {
-    match &page.notice {
-        None => html! {},
-        Some(_) => later(act, |views| (views.notice)(page, act)),
+    match page.notice.is_some() || page.cut_off().is_some() {
+        true => later(act, |views| (views.notice)(page, act)),
+        false => html! {},
     }
 }
 

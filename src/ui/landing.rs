@@ -22,6 +22,11 @@ pub fn script(changes: &[(String, String)]) -> Script {
         match statement {
             Statement::Act(Act::Send(send)) if send.every.is_some() => send.count = Some(RECORDS),
             Statement::RunFor(time) => *time = SOLD,
+            Statement::Brokers { configs, .. } => {
+                change(configs, changes, |name| {
+                    !knobs::is_producers(name) && !knobs::is_topics(name)
+                });
+            }
             Statement::Producer { configs, .. } => change(configs, changes, knobs::is_producers),
             Statement::Topic { configs, .. } => change(configs, changes, knobs::is_topics),
             _ => {}

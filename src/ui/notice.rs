@@ -2,6 +2,7 @@
 
 use yew::prelude::*;
 
+use crate::history::CutNotice;
 use crate::ui::act::Act;
 use crate::ui::icons::icon;
 use crate::ui::page::{Notice, Page};
@@ -9,31 +10,39 @@ use crate::ui::view::names;
 
 /// What is to be said, with what can be done about it.
 pub fn notice(page: &Page, act: &Callback<Act>) -> Html {
-    let dismiss = html! { <button class="btn small quiet square" aria-label="Dismiss" onclick={act.reform(|_| Act::Dismiss)}>{ icon("cross") }</button> };
-    match &page.notice {
-        None => html! {},
-        Some(Notice::Cut(cut)) => {
-            let steps = match cut.dropped {
-                1 => "the step that came after is".to_string(),
-                dropped => format!("the {dropped} steps that came after are"),
-            };
-            html! {
-                <div class="notice" role="status" data-testid="notice"><p>{ format!("You changed the past: {steps} set aside.") }</p>
-                    <button class="btn small" onclick={act.reform(|_| Act::Undo)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
-            }
-        }
-        Some(Notice::Aside) => html! {
+    html! { <>{ page.cut_off().map(|cut| cut_off(&cut, act)) }{ page.notice.as_ref().map(|notice| apart(notice, page, act)) }</> }
+}
+
+fn dismiss(act: &Callback<Act>, what: Act) -> Html {
+    html! { <button class="btn small quiet square" aria-label="Dismiss" onclick={act.reform(move |_| what.clone())}>{ icon("cross") }</button> }
+}
+
+fn cut_off(cut: &CutNotice, act: &Callback<Act>) -> Html {
+    let steps = match cut.dropped {
+        1 => "the step that came after is".to_string(),
+        dropped => format!("the {dropped} steps that came after are"),
+    };
+    html! {
+        <div class="notice" role="status" data-testid="cut"><p>{ format!("You changed the past: {steps} set aside.") }</p>
+            <button class="btn small" onclick={act.reform(|_| Act::Undo)}>{ icon("undo") }{ "Undo" }</button>{ dismiss(act, Act::DismissCut) }</div>
+    }
+}
+
+fn apart(notice: &Notice, page: &Page, act: &Callback<Act>) -> Html {
+    let dismiss = dismiss(act, Act::Dismiss);
+    match notice {
+        Notice::Aside => html! {
             <div class="notice" role="status" data-testid="notice"><p>{ "What you had on the playground before is set aside." }</p>
                 <button class="btn small" onclick={act.reform(|_| Act::TakeBack)}>{ icon("undo") }{ "Undo" }</button>{ dismiss }</div>
         },
-        Some(Notice::Unchecked) => html! {
+        Notice::Unchecked => html! {
             <div class="notice said" role="status" data-testid="notice"><p>{ "This lesson is long, so it was not played from end to end: whether its checks hold is not known." }</p>
                 <button class="btn small" onclick={act.reform(|_| Act::CheckLesson)}>{ "Check it now" }</button>{ dismiss }</div>
         },
-        Some(Notice::Refused(why)) => {
+        Notice::Refused(why) => {
             html! { <div class="notice error" role="alert" data-testid="notice"><p>{ names::sentence(why, |word| page.session.as_ref().is_some_and(|session| session.is_name(word))) }</p>{ dismiss }</div> }
         }
-        Some(Notice::Said(text)) => {
+        Notice::Said(text) => {
             html! { <div class="notice said" role="status" data-testid="notice"><p>{ text.to_string() }</p>{ dismiss }</div> }
         }
     }

@@ -359,20 +359,20 @@ impl Session {
         Whole::new(self.source.as_deref(), &self.playback, split)
     }
 
-    /// The nearest marked position behind the present or before it.
+    /// The nearest marked position behind the present or before it. Where every other step is an acknowledgement, one jumps
+    /// over them, as long as there is anything else.
     pub fn marked(&self, direction: Direction) -> Option<usize> {
-        let counts = |mark: &Mark| !matches!(mark, Mark::Acknowledged(_)) || !self.has_many_marks();
+        const MANY: usize = 24;
         let history = self.playback.history();
-        match direction {
+        let nearest = |counts: fn(&Mark) -> bool| match direction {
             Direction::Next => history.next_mark(counts),
             Direction::Previous => history.previous_mark(counts).filter(|position| *position > self.origin),
-        }
-    }
-
-    /// Where every other step is an acknowledgement, one jumps over them.
-    fn has_many_marks(&self) -> bool {
-        const MANY: usize = 24;
-        self.playback.history().marks().nth(MANY).is_some()
+        };
+        let among_many = match history.marks().nth(MANY) {
+            Some(_) => nearest(|mark| !matches!(mark, Mark::Acknowledged(_))),
+            None => None,
+        };
+        among_many.or_else(|| nearest(|_| true))
     }
 
     /// What is marked, by step, each with the weightiest of its marks.

@@ -56,7 +56,10 @@ fn before(session: &Session, act: &Callback<Act>) -> Html {
 
 fn meanwhile(tale: &Tale, session: &Session) -> Html {
     let (look, who) = (session.look(), tale.who);
+    let is_back = session.leader() == Some(who);
     let title = match tale.how {
+        None if is_back && tale.has_election() => format!("Broker {who} leads again"),
+        None if is_back => format!("Broker {who} is back"),
         Some(Ending::Killed) => format!("Broker {who} is gone"),
         Some(Ending::PoweredOff) => format!("Broker {who} has no power"),
         Some(Ending::Stopped) => format!("Broker {who} has stopped"),
@@ -67,15 +70,20 @@ fn meanwhile(tale: &Tale, session: &Session) -> Html {
         (Some(leader), _) if tale.waits() && tale.has_election() => {
             format!("Broker {leader} leads now. {}", shop_waits(&look, tale))
         }
+        (Some(_), _) if is_back && !tale.has_election() => {
+            format!("For the controller broker {who} leads still: the session of the old process has not ended yet.")
+        }
+        (Some(_), _) if is_back => "It was the one that may lead. The shop goes on selling.".into(),
         (Some(leader), _) => format!("Broker {leader} leads now, with what it had copied. The shop goes on selling."),
         (None, Some(_)) if look.world.controller().is_up() => {
             "The controller has not noticed yet. It misses it when its session ends, nine seconds after it was last heard of."
                 .into()
         }
         (None, Some(_)) => "The controller is gone as well: nobody can decide who leads.".into(),
-        (None, None) => {
-            "Nobody is left who may lead: the partition is offline until one of those in sync comes back.".into()
-        }
+        (None, None) => format!(
+            "Nobody is left who may lead: the partition is offline until {} comes back.",
+            heirs(&look)
+        ),
     };
     let only_there = look.only_on(who);
     let files = match tale.how {
@@ -93,6 +101,23 @@ fn meanwhile(tale: &Tale, session: &Session) -> Html {
             if only_there > 0 { <p class="under warn">{ format!("{} acknowledged {} on broker {who} alone.", only_there, if only_there == 1 { "payment is" } else { "payments are" }) }</p> }
             <p class="under">{ files }</p>
         </>
+    }
+}
+
+/// Who may lead an offline partition: those in sync, or else the eligible ones.
+fn heirs(look: &Look<'_>) -> String {
+    let state = look.world.controller().state().partition(look.partition);
+    let heirs = state.map_or(
+        &[][..],
+        |state| if state.isr.is_empty() { &state.elr } else { &state.isr },
+    );
+    match heirs {
+        [] => "a broker that the operator allows to".to_string(),
+        [one] => format!("broker {one}"),
+        more => {
+            let more: Vec<String> = more.iter().map(ToString::to_string).collect();
+            format!("broker {}", more.join(" or "))
+        }
     }
 }
 
@@ -115,7 +140,7 @@ fn after(landing: &Landing, tale: &Tale, session: &Session, selected: Option<Sub
     html! {
         <>
             { match tale.ending(&look) {
-                Became::Lost { lost, acks } => gone(tale, session, &lost, worth(acks), selected, act),
+                Became::Lost { lost, acks, refused } => gone(tale, session, &lost, worth(acks), refused, selected, act),
                 Became::Unconfirmed { sent, gone } => never_confirmed(&look, sent, &gone, selected, act),
                 Became::Refused(error) => refused(&look, error),
                 Became::Kept { acknowledged, acks } => kept(tale.who, acknowledged, acks),
@@ -130,7 +155,7 @@ fn after(landing: &Landing, tale: &Tale, session: &Session, selected: Option<Sub
                         }) }
                     </span>
                 </div>
-                if !landing.changes.is_empty() || acks != "1" { <button class="btn full" onclick={act.reform(|_| Act::Restart)}>{ "Again, as it is" }</button> }
+                if !landing.in_force(Some(session)).is_empty() { <button class="btn full" onclick={act.reform(|_| Act::Restart)}>{ "Again, as it is" }</button> }
             </div>
             <a class="btn primary full" href="#/lesson/02-the-log">{ "Begin with the first lesson" }</a>
             <a class="btn full" href="#/lesson/00-kill-the-leader">{ "This story as a lesson" }</a>
@@ -159,6 +184,7 @@ fn gone(
     session: &Session,
     lost: &[Tag],
     worth: &'static str,
+    refused: Option<Errors>,
     selected: Option<Subject>,
     act: &Callback<Act>,
 ) -> Html {
@@ -174,12 +200,16 @@ fn gone(
         Some(Ending::Stopped) => format!("when broker {who} handed over"),
         None => format!("when it took over from broker {who}"),
     };
+    let since = match refused {
+        None => "gives their offsets to other payments".to_string(),
+        Some(error) => format!("takes no new ones: {}", error.name()),
+    };
     html! {
         <>
             { heading("What became of them", &format!("{} confirmed payment{} gone", lost.len(), if lost.len() == 1 { " is" } else { "s are" })) }
             <p class="say">{ "The shop was told " }<strong>{ "yes" }</strong>{ format!(" for {acknowledged}. Nobody told it otherwise since.") }</p>
             { each_lost(&look, lost, selected, act) }
-            <div class="panel bad"><p class="q">{ worth }</p><p class="under">{ format!("{leader} had not copied them {ended}, and gives their offsets to other payments.") }</p></div>
+            <div class="panel bad"><p class="q">{ worth }</p><p class="under">{ format!("{leader} had not copied them {ended}, and {since}.") }</p></div>
         </>
     }
 }

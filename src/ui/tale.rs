@@ -35,6 +35,8 @@ pub struct Tale {
     answers: usize,
     /// Whether it waits longer than usual for the next.
     waits: bool,
+    /// Whether it hears no more: every payment is decided.
+    over: bool,
 }
 
 impl Tale {
@@ -47,14 +49,15 @@ impl Tale {
             let since = answers(&look, elected as u64);
             let last = since.iter().map(|when| when.at).max();
             tale.answers = since.len();
+            tale.over = look.world.undecided() == 0;
             tale.waits = last.is_none_or(|last| look.world.now() - last > SILENCE);
         }
         Some(tale)
     }
 
-    /// Whether it can be told: another leads, and a few more payments are decided.
+    /// Whether it can be told: somebody was elected, and a few more payments are decided, or all of them.
     pub fn is_told(&self) -> bool {
-        self.answers >= TOLD_AFTER
+        self.answers >= TOLD_AFTER || self.over
     }
 
     /// Whether another was elected.
@@ -83,11 +86,12 @@ impl Tale {
     /// What became of the payments.
     pub fn ending(&self, look: &Look<'_>) -> Became {
         let lost = look.lost();
+        let records = records(look);
+        let refused = self.refused_with(look, &records);
         if !lost.is_empty() {
             let acks = acks_of(look, &lost);
-            return Became::Lost { lost, acks };
+            return Became::Lost { lost, acks, refused };
         }
-        let records = records(look);
         let sent = records
             .iter()
             .filter(|(_, story)| matches!(story.told, Some((_, Outcome::Sent))));
@@ -103,7 +107,7 @@ impl Tale {
                     .collect(),
             };
         }
-        if let Some(error) = self.refused_with(look, &records) {
+        if let Some(error) = refused {
             return Became::Refused(error);
         }
         let acknowledged: Vec<Tag> = look.ledger.acknowledged(look.partition).collect();
@@ -154,6 +158,8 @@ pub enum Became {
         lost: Vec<Tag>,
         /// What a yes meant for them.
         acks: Option<Acks>,
+        /// The error, if nothing is confirmed any more.
+        refused: Option<Errors>,
     },
     /// With acks=0 nobody was ever told.
     Unconfirmed {
@@ -186,6 +192,7 @@ fn end_of_leadership(session: &Session) -> Option<Tale> {
         elected,
         answers: 0,
         waits: false,
+        over: false,
     };
     let seen = history
         .marks()
@@ -232,4 +239,108 @@ fn acks_of(look: &Look<'_>, records: &[Tag]) -> Option<Acks> {
         .map(|tag| look.ledger.story(*tag).and_then(|story| story.acks));
     let first = found.next()??;
     found.all(|other| other == Some(first)).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::Progress;
+    use crate::ui::act::{Act, Go};
+    use crate::ui::page::Page;
+
+    fn landed() -> Page {
+        let mut page = Page::new(Progress::default());
+        go(&mut page, 40);
+        page
+    }
+
+    fn go(page: &mut Page, steps: usize) {
+        page.playing = true;
+        for _ in 0..steps {
+            page.tick();
+        }
+    }
+
+    fn act(page: &mut Page, line: &str) {
+        page.perform(Act::Do(line.into()));
+        assert_eq!(page.notice, None, "{line}");
+    }
+
+    fn play(page: &mut Page) {
+        page.playing = true;
+        assert!((0..5_000).any(|_| !page.tick()), "it plays on for ever");
+    }
+
+    fn session(page: &Page) -> &Session {
+        page.session.as_ref().expect("a run")
+    }
+
+    #[test]
+    fn a_leader_that_starts_again_within_its_session_is_not_the_one_elected() {
+        let mut page = landed();
+        act(&mut page, "kill 1");
+        act(&mut page, "start 1");
+        let tale = Tale::of(session(&page)).expect("a leadership has ended");
+        assert!(!tale.has_election() && !tale.is_told());
+    }
+
+    #[test]
+    fn a_story_without_payments_to_come_is_told_once_somebody_leads() {
+        let mut page = landed();
+        for line in ["kill 2", "kill 3", "run for 15s", "kill 1", "run until acked"] {
+            act(&mut page, line);
+        }
+        assert!(!Tale::of(session(&page)).expect("it has ended").is_told());
+        act(&mut page, "start 1");
+        act(&mut page, "run until leader payments-0 = 1");
+        assert!(Tale::of(session(&page)).expect("it has ended").is_told());
+    }
+
+    #[test]
+    fn what_was_set_is_kept_for_another_time() {
+        let mut page = landed();
+        page.perform(Act::Turn("min.insync.replicas", "3".into()));
+        page.perform(Act::Turn("acks", "all".into()));
+        page.perform(Act::Turn("replica.lag.time.max.ms", "12s".into()));
+        page.perform(Act::KillLeader);
+        play(&mut page);
+        for act in [Act::Restart, Act::RestartWith("acks", "all".into())] {
+            page.perform(act);
+            let world = session(&page).playback().world();
+            let topic = world.settings().topics.values().next().expect("it is there");
+            assert_eq!(topic.config.min_insync_replicas, 3);
+            let broker = world.settings().broker(BrokerId(1));
+            assert_eq!(broker.replica_lag_time_max_ms, 12_000);
+            let mut producers = world.clients().filter_map(|(_, client)| client.as_producer());
+            assert!(producers.all(|producer| producer.config().acks == Acks::All));
+        }
+    }
+
+    #[test]
+    fn a_cut_can_be_undone_whatever_is_said_meanwhile() {
+        let mut page = landed();
+        page.perform(Act::Go(Go::To(20)));
+        page.perform(Act::Produce);
+        let cut = page.cut_off().expect("the future was cut off");
+        page.perform(Act::Copy);
+        assert!(page.notice.is_some());
+        assert_eq!(page.cut_off(), Some(cut));
+        page.perform(Act::Go(Go::Back));
+        assert_eq!(page.cut_off(), Some(cut));
+        page.perform(Act::DismissCut);
+        assert_eq!(page.cut_off(), None);
+    }
+
+    #[test]
+    fn among_many_acknowledgements_one_jumps_to_the_next() {
+        let mut page = Page::new(Progress::default());
+        go(&mut page, 400);
+        let mut places = vec![session(&page).position()];
+        for go in [Go::PreviousMark, Go::PreviousMark, Go::NextMark] {
+            page.perform(Act::Go(go));
+            places.push(session(&page).position());
+        }
+        assert!(places[1] < places[0] && places[2] < places[1], "{places:?}");
+        assert_eq!(places[3], places[1]);
+    }
 }

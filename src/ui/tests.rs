@@ -47,10 +47,11 @@ fn landed(steps: usize) -> Page {
 fn said(page: &Page) -> String {
     match &page.notice {
         Some(Notice::Refused(text) | Notice::Said(text)) => text.to_string(),
-        Some(Notice::Cut(cut)) => format!("{} set aside", cut.dropped),
         Some(Notice::Aside) => "set aside".into(),
         Some(Notice::Unchecked) => "unchecked".into(),
-        None => String::new(),
+        None => page
+            .cut_off()
+            .map_or_else(String::new, |cut| format!("{} set aside", cut.dropped)),
     }
 }
 
@@ -62,7 +63,7 @@ fn the_landing_tells_the_truth_about_what_only_the_leader_had() {
     let tale = tale(&page);
     assert!(tale.is_told() && tale.who == BrokerId(1), "{tale:?}");
     let look = run(&page).look();
-    let Became::Lost { lost, acks } = tale.ending(&look) else {
+    let Became::Lost { lost, acks, .. } = tale.ending(&look) else {
         panic!("{:?}", tale.ending(&look))
     };
     assert_eq!(acks, Some(Acks::Leader));

@@ -70,11 +70,25 @@ pub struct Landing {
     told: Option<usize>,
 }
 
+impl Landing {
+    /// What is set differently from the lesson's file by now: from the beginning, and by what was turned since.
+    pub fn in_force(&self, session: Option<&Session>) -> Vec<(String, String)> {
+        let mut changes = self.changes.clone();
+        let acts = session.map_or_else(Vec::new, |session| session.playback().own_acts());
+        for act in acts {
+            let Statement::Set { configs, .. } = act else { continue };
+            for setting in configs {
+                changes.retain(|(name, _)| *name != setting.name);
+                changes.push((setting.name.clone(), setting.value.clone()));
+            }
+        }
+        changes
+    }
+}
+
 /// Something to say that is not part of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
-    /// An act in the past has cut the future off; it can be undone.
-    Cut(CutNotice),
     /// What was on the playground is set aside; it can be brought back.
     Aside,
     /// Something was refused, or cannot go on.
@@ -144,6 +158,8 @@ pub struct Page {
     pub window: Option<i64>,
     /// What is to be said.
     pub notice: Option<Notice>,
+    /// An act in the past has cut the future off, and nobody has put that away.
+    cut: Option<CutNotice>,
     /// The knob that was refused last, and why.
     pub refused: Option<(&'static str, Rc<str>)>,
     /// Whose menu of faults is open.
@@ -190,6 +206,7 @@ impl Page {
             zoom: Zoom::Near,
             window: None,
             notice: None,
+            cut: None,
             refused: None,
             menu: None,
             picked: SortedSet::new(),
@@ -542,6 +559,7 @@ impl Page {
                     session.undo();
                 }
                 self.notice = None;
+                self.cut = None;
                 self.jumped();
             }
             Act::Copy if self.session.is_none() => self.refuse("there is no scene here that could be copied"),
@@ -549,6 +567,7 @@ impl Page {
                 "This scene is copied as text up to this step. The playground plays it, and so does highwater run.",
             ),
             Act::Dismiss => self.notice = None,
+            Act::DismissCut => self.cut = None,
             Act::CheckLesson => {
                 if let Some(later) = later::get() {
                     (later.check_lesson)(self);
@@ -560,7 +579,7 @@ impl Page {
     }
 
     fn go(&mut self, go: Go) {
-        self.notice = self.notice.take().filter(|notice| matches!(notice, Notice::Cut(_)));
+        self.notice = None;
         let Some(session) = &mut self.session else { return };
         match go {
             Go::On => {
@@ -617,10 +636,16 @@ impl Page {
         }
     }
 
+    /// The future that was cut off and can be brought back, unless somebody has put that away.
+    pub fn cut_off(&self) -> Option<CutNotice> {
+        let can_be_undone = self.session.as_ref()?.playback().cut_notice();
+        self.cut.filter(|cut| can_be_undone == Some(*cut))
+    }
+
     /// Says that the future was cut off, as long as that can be undone.
     fn note_cut(&mut self, cut: Option<CutNotice>) {
-        let before = self.notice.take().filter(|notice| matches!(notice, Notice::Cut(_)));
-        self.notice = cut.map(Notice::Cut).or(before);
+        self.notice = None;
+        self.cut = cut.or(self.cut);
     }
 
     fn open_link(&mut self, a: Row, b: Row) {
@@ -706,7 +731,7 @@ impl Page {
     fn restart(&mut self, change: Option<(String, String)>) {
         match &self.place {
             Place::Landing(landing) => {
-                let mut changes = landing.changes.clone();
+                let mut changes = landing.in_force(self.session.as_ref());
                 if let Some((name, value)) = change {
                     changes.retain(|(other, _)| *other != name);
                     changes.push((name, value));

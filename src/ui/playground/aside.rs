@@ -170,7 +170,7 @@ impl Page {
     fn play_to_end(&mut self) {
         let Some(session) = &mut self.session else { return };
         self.playing = false;
-        self.notice = self.notice.take().filter(|notice| matches!(notice, Notice::Cut(_)));
+        self.notice = None;
         let moved = match session.has_more_to_play() {
             true => session.play_on(session.playback().history().len() + MOST_STEPS),
             false => {

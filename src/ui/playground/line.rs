@@ -7,7 +7,7 @@
 use super::begun;
 use crate::scenario::ast::{Expectation, Statement};
 use crate::scenario::comment;
-use crate::ui::page::{Notice, Page};
+use crate::ui::page::Page;
 
 impl Page {
     /// Does what a line says, or writes it down.
@@ -29,7 +29,7 @@ impl Page {
                 if let Some(comment) = comment(text).filter(|_| self.version != before) {
                     let notice = self.notice.take();
                     self.write_down(comment, "It is done.");
-                    self.notice = notice.filter(|notice| !matches!(notice, Notice::Cut(_)));
+                    self.notice = notice;
                 }
             }
             _ => self.do_text(text),

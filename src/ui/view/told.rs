@@ -236,7 +236,9 @@ fn client_line(what: &What, names: Names<'_>) -> Option<String> {
             )
         }
         What::Told { tag, outcome, .. } => told_line(*tag, *outcome, names),
-        What::MetadataLearnt { client: id, .. } => format!("{} learns who leads now.", client(id)),
+        What::MetadataLearnt { client: id, .. } => {
+            format!("{} learns from new metadata who leads, if anybody does.", client(id))
+        }
         What::Read {
             client: id, records, ..
         } => read_line(&names.subject(Node::Client(*id)), records, names),
