@@ -82,7 +82,11 @@ pub fn batch_fields(found: &Found) -> Vec<Field> {
         header.leader_epoch,
         or_none(header.leader_epoch.into(), "the epoch of the leader that appended it"),
     );
-    row.add(1, "magic", header.magic, "the message format");
+    let format = match header.magic {
+        2 => "the message format",
+        _ => "no message format that there is; read as if it were 2",
+    };
+    row.add(1, "magic", header.magic, format);
     row.add(
         4,
         "crc",

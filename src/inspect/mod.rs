@@ -29,4 +29,4 @@ pub use index::{Checked, CheckedTime, Entries, LogOfIndex, Miss, OffsetEntries, 
 pub use kind::{CLEAN_SHUTDOWN, FileKind, META_PROPERTIES, OffsetsOf, PARTITION_METADATA};
 pub use records::{RecordFault, Records, open};
 pub use scan::{Ending, Found, Scan, Source, Step};
-pub use text::{Property, properties};
+pub use text::{Property, line_start, properties};

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::inspect::words::{CorruptSnapshotLine, ProducerLine};
-use crate::inspect::{Damage, Fault, OffsetsOf, properties, snapshot_fields};
+use crate::inspect::{Damage, Fault, OffsetsOf, line_start, properties, snapshot_fields};
 use crate::log::{checkpoint, snapshot};
 
 use super::source::{self, Unreadable};
@@ -14,14 +14,6 @@ use super::{Dump, Stop, explain};
 /// The text of a file; what is no UTF-8 in it is no part of any format and shows up as a fault of its line.
 fn text(path: &Path) -> Result<String, Unreadable> {
     Ok(String::from_utf8_lossy(&source::read(path)?).into_owned())
-}
-
-/// The position at which a line begins.
-fn line_start(text: &str, line: usize) -> u64 {
-    text.split_inclusive('\n')
-        .take(line.saturating_sub(1))
-        .map(|line| line.len() as u64)
-        .sum()
 }
 
 impl<O: Write, E: Write> Dump<'_, O, E> {
@@ -107,7 +99,7 @@ impl<O: Write, E: Write> Dump<'_, O, E> {
                     .collect();
                 Ok(writeln!(self.out, "{}", line.join(" "))?)
             }
-            Err(line) => self.malformed(path, &text, line, "a name and its value"),
+            Err(fault) => self.malformed(path, &text, fault.line, fault.expected),
         }
     }
 

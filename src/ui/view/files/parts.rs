@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::inspect::{Codec, Damage, Ending, Entries, Fault, FileKind, Found, Scan, Source, Step, goes_back};
+use crate::inspect::{
+    Codec, Damage, Ending, Entries, Fault, FileKind, Found, Scan, Source, Step, goes_back, line_start, properties,
+};
 use crate::log::snapshot::{self, ENTRY_SIZE, HEADER};
 use crate::log::{AbortedTxn, BatchHeader, Entry, Extent, File, Files, checkpoint};
 use crate::ui::view::files::folder::kind_of;
@@ -480,10 +482,11 @@ fn text(parts: &mut Parts, kind: FileKind, bytes: &[u8]) {
     let wrong = match kind {
         FileKind::LeaderEpochs => checkpoint::read_epochs(&text).err(),
         FileKind::Offsets(_) => checkpoint::read_offsets(&text).err(),
+        FileKind::PartitionMetadata | FileKind::MetaProperties => properties(&text).err(),
         _ => None,
     };
     if let Some(checkpoint::Fault { line, expected }) = wrong {
-        parts.damaged(0, Fault::Line { line, expected });
+        parts.damaged(line_start(&text, line), Fault::Line { line, expected });
     }
 }
 
