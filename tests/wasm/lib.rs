@@ -82,7 +82,7 @@ fn every_story_ends_as_it_does_natively() {
     assert_eq!(ends.len(), expected.len(), "stories");
 }
 
-/// `cargo xtask bench` runs this, compiled for speed, and says how many nanoseconds a state costs natively.
+/// `cargo xtask bench` runs this, compiled as the page is, and says how many nanoseconds a state costs natively.
 #[wasm_bindgen_test]
 #[ignore = "a figure, no test"]
 fn what_a_state_costs() {

@@ -48,7 +48,8 @@ pub fn run() -> Result<ExitCode> {
 /// What the line begins with that says how many nanoseconds a state costs natively.
 const NATIVE_STATE: &str = "native-state-nanoseconds ";
 
-/// The engine's own figure in a browser, compiled for speed as it is natively; the page is compiled for its size.
+/// The engine's own figure in a browser, compiled as the page is: wasm-pack knows the release profile alone, which becomes
+/// the page's by what the two differ in (`profile.page` in Cargo.toml).
 fn in_a_browser(workspace: &Workspace, browser: &Browser, native: Option<&str>) -> Result<Command> {
     page::add_target(workspace)?;
     tools::wasm_bindgen(workspace)?;
@@ -58,6 +59,10 @@ fn in_a_browser(workspace: &Workspace, browser: &Browser, native: Option<&str>) 
         "HIGHWATER_NATIVE_STATE",
         native.context("the engine gave no figure for a state")?,
     );
+    command
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "s")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "2")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "false");
     command.args([
         "--locked",
         "--release",
