@@ -7,7 +7,7 @@ use yew::prelude::*;
 
 use crate::lesson::compile::About;
 use crate::lesson::glossary;
-use crate::lesson::ladder::{self, Ladder, Rung};
+use crate::lesson::ladder::{self, Column, Ladder, Rung};
 use crate::lesson::markdown;
 use crate::lesson::{Answered, Block, Kind, Prediction, Puzzle, Span};
 use crate::scenario::ast::ReplicationRules;
@@ -35,14 +35,22 @@ pub fn lesson(
     let next = reading.next(session);
     let on = onwards(&reading.slug);
     let prose = reading.prose(session);
+    let ladder = reading.ladder(session);
+    let (before, behind) = prose.split_at(
+        ladder
+            .as_ref()
+            .map_or(prose.len(), |(before, ..)| *before)
+            .min(prose.len()),
+    );
     // Where nothing was done since the stop, there is nothing to do again.
     let untouched = reading.stands_at_stop(session) && session.acts() == 0 && reading.given_here(session).is_none();
     html! {
         <>
             { heading(&format!("Lesson {} · {} min", front.number, front.minutes), &front.title) }
             <>{ for reading.outcomes_here(session).into_iter().map(|(name, outcome)| html! { <OutcomePanel key={name.to_string()} outcome={outcome.clone()}/> }) }</>
-            if !prose.is_empty() { <div class="prose">{ self::prose(prose.into_iter().flatten()) }</div> }
-            if let Some((ladder, rungs)) = reading.ladder(session) { { self::ladder(ladder, &rungs) } }
+            { paragraphs(before) }
+            if let Some((_, ladder, rungs)) = ladder { { self::ladder(ladder, &rungs) } }
+            { paragraphs(behind) }
             if let Some(prediction) = open {
                 <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(picked.clone())} act={act.clone()}/>
             } else if let Some((prediction, given)) = reading.given_here(session) {
@@ -77,19 +85,29 @@ pub fn lesson(
     }
 }
 
-/// The rules side by side: a row for each, from the oldest to today's.
+fn paragraphs(parts: &[&[Block]]) -> Html {
+    match parts.is_empty() {
+        true => html! {},
+        false => html! { <div class="prose">{ prose(parts.iter().copied().flatten()) }</div> },
+    }
+}
+
+/// The rules side by side: a row for each, from the oldest to today's, and a numbered column for each accident.
 fn ladder(ladder: &Ladder, rungs: &[Vec<Rung>]) -> Html {
     let cell = |rung: &Rung| {
         let (tone, glyph) = if rung.holds { ("ok", "✓") } else { ("bad", "✕") };
-        html! { <td><span class={classes!("chip", tone)}>{ format!("{glyph} {}", rung.found) }</span></td> }
+        html! { <td><span class={classes!("chip", tone)} role="img" aria-label={rung.found.clone()} title={rung.found.clone()}>{ glyph }</span></td> }
     };
     let row = |(rules, rungs): (&ReplicationRules, &Vec<Rung>)| html! { <tr><th scope="row">{ rules.word() }</th>{ for rungs.iter().map(cell) }</tr> };
+    let number =
+        |(number, column): (usize, &Column)| html! { <th scope="col" title={column.heading.clone()}>{ number }</th> };
     html! {
         <section class="panel" aria-label="The rules side by side" data-testid="ladder">
             <table class="custody ladder">
-                <thead><tr><th scope="col">{ "Rule" }</th>{ for ladder.columns.iter().map(|column| html! { <th scope="col">{ column.heading.clone() }</th> }) }</tr></thead>
+                <thead><tr><th scope="col">{ "Rule" }</th>{ for (1..).zip(&ladder.columns).map(number) }</tr></thead>
                 <tbody>{ for ladder::RULES.iter().zip(rungs).map(row) }</tbody>
             </table>
+            <ol class="under">{ for ladder.columns.iter().map(|column| html! { <li>{ column.heading.clone() }</li> }) }</ol>
         </section>
     }
 }

@@ -415,14 +415,16 @@ impl Reading {
         })
     }
 
-    /// The ladder among the parts at the present stop, with how it comes out.
-    pub fn ladder(&self, played: &dyn Run) -> Option<(&Ladder, Rc<Vec<Vec<Rung>>>)> {
-        let ladder = self.parts(played).iter().find_map(|part| match part {
-            Part::Ladder(ladder) => Some(ladder),
+    /// The ladder among the parts at the present stop, with how it comes out, and how many pieces of prose stand before it.
+    pub fn ladder(&self, played: &dyn Run) -> Option<(usize, &Ladder, Rc<Vec<Vec<Rung>>>)> {
+        let parts = self.parts(played);
+        let (at, ladder) = parts.iter().enumerate().find_map(|(at, part)| match part {
+            Part::Ladder(ladder) => Some((at, ladder)),
             _ => None,
         })?;
+        let before = parts[..at].iter().filter(|part| matches!(part, Part::Prose(_))).count();
         let rungs = self.rungs.get_or_init(|| Rc::new(ladder.climb(&self.lesson)));
-        Some((ladder, Rc::clone(rungs)))
+        Some((before, ladder, Rc::clone(rungs)))
     }
 
     /// The puzzle, once its stop is reached.
