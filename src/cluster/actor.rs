@@ -214,7 +214,7 @@ impl Cx<'_> {
 
     /// Sends after some time of own work (disk writes); the caller multiplies nothing, a slowed node's factor is applied here.
     pub fn send_after(&mut self, to: Node, message: Message, after: Micros) {
-        let after = after * self.settings.factor(self.me);
+        let after = self.settings.slowed(self.me, after);
         self.effects.push(Effect::Send { to, message, after });
     }
 

@@ -21,7 +21,7 @@ use crate::cluster::message::{
     AlterPartition, AlterPartitionResult, Correlation, Heartbeat, HeartbeatAnswer, HeartbeatWant, Message, Registration,
 };
 use crate::cluster::rules::{Rule, Rules};
-use crate::cluster::settings::{Micros, Settings};
+use crate::cluster::settings::{Micros, Settings, from_millis};
 use crate::config::ConfigMap;
 use crate::log::{Encoder, Errors, Fingerprint};
 use crate::sorted::{SortedMap, SortedSet};
@@ -260,15 +260,17 @@ impl ControllerNode {
         let session = Timer::of(TimerKind::Session);
         let check = self.controller.next_session_check();
         match check.filter(|_| cx.holds(Rule::Session)) {
-            Some(ms) => cx.arm(session, Micros::try_from(ms).unwrap_or(0) * 1_000),
+            Some(ms) => cx.arm(session, from_millis(ms)),
             None => cx.disarm(session),
         }
         let Some(config) = cx.settings.brokers.first() else {
             return;
         };
         let next = |every: Micros| (cx.now / every.max(1) + 1) * every.max(1);
-        let balance_due = next(config.leader_imbalance_check_interval_seconds as Micros * 1_000_000);
-        let unclean_due = next(config.unclean_leader_election_interval_ms as Micros * 1_000);
+        let balance_due = next(from_millis(
+            config.leader_imbalance_check_interval_seconds.saturating_mul(1_000),
+        ));
+        let unclean_due = next(from_millis(config.unclean_leader_election_interval_ms));
         let (balance, unclean) = (
             Timer::of(TimerKind::Controller),
             Timer::with(TimerKind::Controller, Node::Controller),
@@ -339,7 +341,7 @@ impl ControllerNode {
     /// When the latest heartbeat of a broker came that is heard all the time.
     fn latest_beat(&self, broker: BrokerId, settings: &Settings, now: Micros) -> Micros {
         let since = self.heard.get(&broker).copied().unwrap_or(0);
-        let every = (settings.broker(broker).broker_heartbeat_interval_ms as Micros * 1_000).max(1);
+        let every = from_millis(settings.broker(broker).broker_heartbeat_interval_ms).max(1);
         since + now.saturating_sub(since) / every * every
     }
 
@@ -347,7 +349,7 @@ impl ControllerNode {
     pub fn last_heard(&self, broker: BrokerId, settings: &Settings, now: Micros) -> Option<Micros> {
         Some(match self.controller.last_contact(broker)? {
             LastContact::Continuous => self.latest_beat(broker, settings, now),
-            LastContact::At(ms) => Micros::try_from(ms).unwrap_or(0) * 1_000,
+            LastContact::At(ms) => from_millis(ms),
         })
     }
 

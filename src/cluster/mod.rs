@@ -43,4 +43,5 @@ pub use ids::{BrokerId, ClientId, GroupId, Node, TopicId, TopicPartition};
 pub use input::{Input, Refused};
 pub use rules::Rule;
 pub use step::step;
+pub(crate) use step::within_time;
 pub use world::{Setup, World};

@@ -12,6 +12,26 @@ use crate::sorted::SortedMap;
 /// Virtual time since the start, in microseconds.
 pub type Micros = u64;
 
+/// The last virtual time there is, as far from the start as the end of the year 9999 from 1970: nothing happens after it.
+/// It is so far below what the number can hold that a time and some spans are added without a care.
+pub const LAST_TIME: Micros = 253_402_300_799_999_000;
+
+/// A span after which nothing happens any more. None is longer, whatever a config or a statement says.
+pub const FOREVER: Micros = LAST_TIME + 1;
+
+/// A config's milliseconds as virtual time: less than nothing is none, and nothing is longer than [`FOREVER`].
+pub const fn from_millis(ms: i64) -> Micros {
+    match ms {
+        ..=0 => 0,
+        _ => forever_at_most((ms as Micros).saturating_mul(1_000)),
+    }
+}
+
+/// A span that is no longer than [`FOREVER`].
+pub const fn forever_at_most(span: Micros) -> Micros {
+    if span < FOREVER { span } else { FOREVER }
+}
+
 /// One-way latency between two nodes when no statement says otherwise.
 pub const DEFAULT_LATENCY: Micros = 1_000;
 
@@ -125,6 +145,11 @@ impl Settings {
         self.clock_ms + (now / 1_000) as i64
     }
 
+    /// How long a node takes for what takes others this long.
+    pub fn slowed(&self, node: Node, span: Micros) -> Micros {
+        forever_at_most(span.saturating_mul(self.factor(node)))
+    }
+
     /// How many times longer a node takes: 1 unless it was slowed.
     pub fn factor(&self, node: Node) -> u64 {
         u64::from(self.slow.get(&node).copied().unwrap_or(1))
@@ -148,6 +173,36 @@ impl Settings {
                 }
             }
         }
-        best.1 * self.factor(from)
+        self.slowed(from, best.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_are_never_less_than_nothing_nor_longer_than_all_the_time_there_is() {
+        for (ms, span) in [
+            (i64::MIN, 0),
+            (-5, 0),
+            (0, 0),
+            (1, 1_000),
+            (253_402_300_799_999, LAST_TIME),
+            (253_402_300_800_000, FOREVER),
+            (i64::MAX, FOREVER),
+        ] {
+            assert_eq!(from_millis(ms), span, "{ms}");
+        }
+    }
+
+    #[test]
+    fn nothing_takes_a_slowed_node_longer_than_all_the_time_there_is() {
+        let node = Node::Controller;
+        let mut settings = Settings::default();
+        assert_eq!(settings.slowed(node, FOREVER), FOREVER);
+        settings.slow.insert(node, u32::MAX);
+        assert_eq!(settings.slowed(node, 2), 2 * u64::from(u32::MAX));
+        assert_eq!(settings.slowed(node, FOREVER), FOREVER);
     }
 }

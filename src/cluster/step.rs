@@ -19,7 +19,7 @@ use crate::cluster::image::Image;
 use crate::cluster::input::{Input, Pending, Refused};
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{LAST_TIME, Micros};
 use crate::cluster::tracked::Tracked;
 use crate::cluster::world::{Model, World};
 use crate::log::Errors;
@@ -52,7 +52,8 @@ pub fn step(world: &mut World, input: Input, events: &mut impl Sink) -> Result<(
 }
 
 impl World {
-    /// The earliest thing that is pending, and when it is due; nothing that waits for a process that is frozen or gone.
+    /// The earliest thing that is pending, and when it is due; nothing that waits for a process that is frozen or gone, and
+    /// nothing that time will not reach.
     pub fn next(&self) -> Option<(Micros, Pending)> {
         type Rank = (
             Micros,
@@ -87,6 +88,7 @@ impl World {
             offer(rank, Pending::Timer { node, timer });
         }
         best.map(|(rank, pending)| (rank.0.max(self.model.now), pending))
+            .filter(|&(due, _)| due <= LAST_TIME)
     }
 
     /// Everything that is pending and could come next: the first message of each connection, and each timer that no other
@@ -110,6 +112,11 @@ impl World {
 
     /// When a pending thing is due, if it may be performed now.
     fn may_run(&self, pending: Pending) -> Result<Micros, Refused> {
+        self.may_come(pending).and_then(within_time)
+    }
+
+    /// When a pending thing is due, if nothing that comes first or does not run keeps it.
+    fn may_come(&self, pending: Pending) -> Result<Micros, Refused> {
         let absent = || {
             Refused::new(
                 "nothing of that kind is pending",
@@ -151,6 +158,21 @@ impl World {
     }
 }
 
+/// Refuses a time after the last.
+///
+/// # Errors
+/// It lies beyond [`LAST_TIME`].
+pub(crate) fn within_time(time: Micros) -> Result<Micros, Refused> {
+    if time <= LAST_TIME {
+        return Ok(time);
+    }
+    const DAY: Micros = 86_400_000_000;
+    Err(Refused::new(
+        "time would run beyond its end",
+        format!("stay within the {} days that there are", LAST_TIME / DAY),
+    ))
+}
+
 /// A step under way: the world, where events go, and what actors have asked for.
 pub(crate) struct Doing<'a> {
     pub world: &'a mut World,
@@ -172,6 +194,7 @@ impl Doing<'_> {
         if until < self.world.model.now {
             return Err(Refused::new("that time has passed", "name a later one"));
         }
+        within_time(until)?;
         if self.world.next().is_some_and(|(due, _)| due <= until) {
             return Err(Refused::new("something is due before that", "perform it first"));
         }

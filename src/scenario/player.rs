@@ -15,7 +15,7 @@ use crate::cluster::actor::Timer;
 use crate::cluster::ids::Node;
 use crate::cluster::input::{Input, Pending};
 use crate::cluster::settings::Micros;
-use crate::cluster::{Refused, Silent, World, step};
+use crate::cluster::{Refused, Silent, World, step, within_time};
 use crate::ledger::Ledger;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -233,7 +233,7 @@ fn missing() -> Stop {
 fn begin(statement: &Statement, world: &World) -> Result<Progress, Refused> {
     Ok(match statement {
         Statement::Step(count) => Progress::Stepping(count.unwrap_or(1)),
-        Statement::RunFor(duration) => Progress::RunningTo(world.now().saturating_add(micros(*duration))),
+        Statement::RunFor(duration) => Progress::RunningTo(within_time(world.now() + micros(*duration))?),
         Statement::RunTo(_) | Statement::RunUntil { .. } | Statement::Deliver { .. } | Statement::Fire { .. } => {
             (later::get().ok_or_else(Refused::missing)?.begin)(statement, world)?
         }
@@ -275,7 +275,7 @@ pub(super) fn begin_any(statement: &Statement, world: &World) -> Result<Progress
                 "name a later time, or use 'run for'",
             ));
         }
-        Statement::RunTo(time) => Progress::RunningTo(micros(*time)),
+        Statement::RunTo(time) => Progress::RunningTo(within_time(micros(*time))?),
         Statement::RunUntil { within, .. } => {
             Progress::RunningUntil(world.now().saturating_add(within.map_or(DEFAULT_BOUND, micros)))
         }

@@ -13,7 +13,7 @@ use crate::cluster::event::BrokerState;
 use crate::cluster::ids::{self, BrokerId, ClientId, TopicId, TopicPartition};
 use crate::cluster::input::{self, ConfigTarget, ElectionType, Input, Polls, ReportDirectory, Template};
 use crate::cluster::message::{MessageKind, OffsetSpec};
-use crate::cluster::settings::{Endpoint, Micros};
+use crate::cluster::settings::{Endpoint, Micros, forever_at_most};
 use crate::cluster::{MOST_PARTITIONS, Refused, World};
 use crate::config::{ConfigError, ConsumerConfig, ProducerConfig, Scope, nearest};
 use crate::log::Header;
@@ -116,9 +116,9 @@ pub(super) fn inputs_of_any(statement: &Statement, world: &World) -> Result<Vec<
     }
 }
 
-/// A duration of the language as the world counts it; durations are never negative.
+/// A duration of the language as the world counts it; durations are never negative, and none outlives the world.
 pub(super) fn micros(duration: super::ast::Micros) -> Micros {
-    Micros::try_from(duration.0).unwrap_or_default()
+    forever_at_most(Micros::try_from(duration.0).unwrap_or_default())
 }
 
 fn wrong_config(error: ConfigError) -> Refused {

@@ -12,11 +12,12 @@ use crate::cluster::event::What;
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::later;
 use crate::cluster::rules::Rule;
+use crate::cluster::settings::from_millis;
 use crate::config::BrokerConfig;
 use crate::log::{Cleanable, CleanerConfig, Encoder, Log, RemovedRecord};
 use crate::sorted::{SortedMap, SortedSet, sort_by};
 
-use super::process::{Process, millis};
+use super::process::Process;
 use super::replica::Replica;
 use super::storage::{Retained, retention_ms, virtual_time};
 
@@ -201,7 +202,7 @@ impl Process {
     /// Arms the first look of the cleaner that would find something.
     pub(super) fn arm_cleaner(&mut self, cx: &mut Cx<'_>) {
         let config = cx.settings.broker(self.id);
-        let (clock, interval) = (cx.settings.clock_ms, millis(config.log_cleaner_backoff_ms));
+        let (clock, interval) = (cx.settings.clock_ms, from_millis(config.log_cleaner_backoff_ms));
         let cleans = later::get().filter(|_| runs(config) && self.has_compacted());
         let due_ms = cleans.and_then(|later| (later.next_cleaning)(self));
         let due = due_ms.map(|ms| {

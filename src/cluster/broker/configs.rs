@@ -8,7 +8,7 @@
 use crate::cluster::actor::Cx;
 use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, forever_at_most};
 use crate::log::LogConfig;
 
 /// What a log obeys, by the rules in force.
@@ -43,5 +43,6 @@ pub(super) fn log_config(cx: &Cx<'_>, broker: BrokerId, tp: TopicPartition) -> L
 
 /// The age at which the operating system writes a page of this broker's host back by itself.
 pub(super) fn writeback_age(cx: &Cx<'_>, broker: BrokerId) -> Option<Micros> {
-    cx.settings.disk(broker).writeback.filter(|_| cx.holds(Rule::Writeback))
+    let age = cx.settings.disk(broker).writeback.filter(|_| cx.holds(Rule::Writeback));
+    age.map(forever_at_most)
 }

@@ -15,7 +15,7 @@ use crate::cluster::event::What;
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::message::{Correlation, FetchPartition, FetchRequest, FetchResult, Isolation, Message};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::log::{Errors, FirstBatch};
 
 use super::channel::Serving;
@@ -59,7 +59,7 @@ impl Process {
 
     fn park(&mut self, cx: &mut Cx<'_>, from: Node, correlation: Correlation, request: Arc<FetchRequest>) {
         let round_trip = cx.settings.latency(cx.me, from) + cx.settings.latency(from, cx.me);
-        let period = request.max_wait_ms.max(0) as Micros * 1_000 + round_trip.max(1);
+        let period = from_millis(request.max_wait_ms) + round_trip.max(1);
         let parked = ParkedFetch {
             correlation,
             request,

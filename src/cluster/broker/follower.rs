@@ -14,11 +14,11 @@ use crate::cluster::event::{AppendedAs, What};
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::message::{Correlation, FetchPartition, FetchRequest, FetchResult, Isolation, Message, OffsetSpec};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::log::Errors;
 
 use super::fetcher::{Asked, FetchState, Outstanding, Stage, Status};
-use super::process::{Process, millis};
+use super::process::Process;
 
 /// How long after a path is whole again a connection is made (`reconnect.backoff.ms`).
 pub(super) const RECONNECT: Micros = 50_000;
@@ -103,7 +103,8 @@ impl Process {
                 isolation: Isolation::LogEnd,
                 partitions,
             });
-            let period = millis(max_wait_ms) + (cx.settings.latency(cx.me, to) + cx.settings.latency(to, cx.me)).max(1);
+            let period =
+                from_millis(max_wait_ms) + (cx.settings.latency(cx.me, to) + cx.settings.latency(to, cx.me)).max(1);
             (
                 Asked::Fetch(Arc::clone(&request), period),
                 Message::Fetch(correlation, request),
@@ -210,7 +211,7 @@ impl Process {
 
     /// A request, or its answer, was lost, or the leader froze: the time-out runs now.
     pub(super) fn lose_fetch(&mut self, cx: &mut Cx<'_>, leader: BrokerId) {
-        let timeout = millis(cx.settings.broker(self.id).replica_socket_timeout_ms);
+        let timeout = from_millis(cx.settings.broker(self.id).replica_socket_timeout_ms);
         let Some(fetcher) = self.fetchers.get_mut(&leader) else {
             return;
         };
@@ -227,7 +228,7 @@ impl Process {
         if self.forget_outstanding(cx, leader).is_none() {
             return;
         }
-        let until = cx.now + millis(cx.settings.broker(self.id).replica_fetch_backoff_ms);
+        let until = cx.now + from_millis(cx.settings.broker(self.id).replica_fetch_backoff_ms);
         if let Some(fetcher) = self.fetchers.get_mut(&leader) {
             fetcher.delay_all(until);
         }
@@ -342,7 +343,7 @@ impl Process {
     }
 
     pub(super) fn rest(&mut self, cx: &Cx<'_>, leader: BrokerId, tp: TopicPartition) {
-        let until = cx.now + millis(cx.settings.broker(self.id).replica_fetch_backoff_ms);
+        let until = cx.now + from_millis(cx.settings.broker(self.id).replica_fetch_backoff_ms);
         self.set_status(leader, tp, Status::Delayed(until));
     }
 

@@ -11,11 +11,11 @@ use crate::cluster::ids::Node;
 use crate::cluster::input::ReportDirectory;
 use crate::cluster::message::{Correlation, Heartbeat, HeartbeatAnswer, HeartbeatWant, Message, Registration};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::log::{Encoder, Errors};
 
 use super::follower::RECONNECT;
-use super::process::{Phase, Process, millis};
+use super::process::{Phase, Process};
 
 /// How long a request to the controller waits for its answer (`controller.socket.timeout.ms`).
 pub(super) const CONTROLLER_SOCKET_TIMEOUT: Micros = 30_000_000;
@@ -199,7 +199,7 @@ impl Process {
     }
 
     fn heartbeat_interval(&self, cx: &Cx<'_>) -> Micros {
-        millis(cx.settings.broker(self.id).broker_heartbeat_interval_ms)
+        from_millis(cx.settings.broker(self.id).broker_heartbeat_interval_ms)
     }
 
     /// The heartbeat timer of a controlled shutdown.
@@ -263,7 +263,7 @@ impl Process {
     /// What was on its way to or from the controller was lost: the time-outs run now.
     pub(super) fn lose_controller(&mut self, cx: &mut Cx<'_>) {
         self.lose_alter(cx);
-        let timeout = millis(cx.settings.broker(self.id).broker_session_timeout_ms) / 2;
+        let timeout = from_millis(cx.settings.broker(self.id).broker_session_timeout_ms) / 2;
         if let Some(asked) = self.controller.asked.as_mut().filter(|asked| !asked.lost) {
             asked.lost = true;
             cx.arm(Timer::with(TimerKind::Request, Node::Controller), asked.sent + timeout);

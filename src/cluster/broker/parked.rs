@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::cluster::message::{Correlation, FetchRequest};
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 
 /// How a parked fetch waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct ParkedFetch {
 impl ParkedFetch {
     /// Longest wait at the leader.
     pub fn max_wait(&self) -> Micros {
-        self.request.max_wait_ms.max(0) as Micros * 1_000
+        from_millis(self.request.max_wait_ms)
     }
 
     /// When its wait ends, in its latest round.

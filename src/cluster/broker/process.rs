@@ -13,7 +13,7 @@ use crate::cluster::image::Image;
 use crate::cluster::input::ReportDirectory;
 use crate::cluster::message::{Correlation, Message};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, forever_at_most, from_millis};
 use crate::cluster::tracked::Tracked;
 use crate::sorted::SortedMap;
 
@@ -158,7 +158,7 @@ impl Process {
     /// Begins to handle something.
     pub(super) fn begin(&mut self, cx: &Cx<'_>) {
         self.ready = cx.now;
-        self.lag = millis(cx.settings.broker(self.id).replica_lag_time_max_ms);
+        self.lag = from_millis(cx.settings.broker(self.id).replica_lag_time_max_ms);
     }
 
     /// Ends to handle something: whoever waited for what it did is looked at, and timers are set anew.
@@ -195,13 +195,13 @@ impl Process {
 
     /// Notes work on a log: it begins when the log's lock is free, and what this handler sends leaves after it.
     pub(super) fn spend(&mut self, cx: &Cx<'_>, tp: TopicPartition, cost: Micros) {
-        let cost = cost * cx.settings.factor(cx.me);
+        let cost = cx.settings.slowed(cx.me, cost);
         let Some(replica) = self.replica_mut(tp) else { return };
         let begin = replica.busy_until.max(cx.now);
         if cost == 0 && begin == cx.now {
             return;
         }
-        replica.busy_until = begin + cost;
+        replica.busy_until = forever_at_most(begin + cost);
         let done = replica.busy_until;
         self.ready = self.ready.max(done);
     }
@@ -321,9 +321,4 @@ impl Process {
         let interval = interval.max(1);
         origin + ((after - origin) / interval + 1) * interval
     }
-}
-
-/// Milliseconds of a config as microseconds; a negative one is none.
-pub(super) fn millis(ms: i64) -> Micros {
-    (ms.max(0) as Micros).saturating_mul(1_000)
 }

@@ -13,10 +13,11 @@ use crate::cluster::event::{AppendedAs, What};
 use crate::cluster::ids::{Node, TopicPartition};
 use crate::cluster::message::{Acks, Correlation, Message, ProduceRequest, ProduceResult};
 use crate::cluster::rules::Rule;
+use crate::cluster::settings::from_millis;
 use crate::log::{AppendOutcome, Appended, Batch, Check, Errors, Origin, TransactionVersion};
 
 use super::channel::{DelayedProduce, PartState, ProducePart, Serving};
-use super::process::{Process, Touch, millis};
+use super::process::{Process, Touch};
 
 impl Process {
     /// Serves a produce request.
@@ -140,7 +141,7 @@ impl Process {
         timeout_ms: i64,
         parts: Vec<ProducePart>,
     ) {
-        let deadline = cx.now + millis(timeout_ms);
+        let deadline = cx.now + from_millis(timeout_ms);
         let mut delayed = DelayedProduce {
             correlation,
             deadline,

@@ -11,12 +11,12 @@ use crate::cluster::actor::{Cx, Timer, TimerKind};
 use crate::cluster::event::{AppendedAs, Expiry, What};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::log::{AppendOutcome, Appended, DeletionReason, Log, LogConfig, RollReason, Task};
 
 use super::configs::{log_config, writeback_age};
 use super::host::Checkpoints;
-use super::process::{Process, Touch, millis};
+use super::process::{Process, Touch};
 use super::replica::{Replica, Role};
 
 impl Process {
@@ -84,9 +84,9 @@ impl Process {
     /// Arms a log's next flush: after a roll, by `flush.ms`, or the operating system's write-back.
     pub(super) fn arm_flush(&mut self, cx: &mut Cx<'_>, tp: TopicPartition) {
         let disk = cx.settings.disk(self.id);
-        let (writeback, fsync) = (writeback_age(cx, self.id), disk.fsync * cx.settings.factor(cx.me));
+        let (writeback, fsync) = (writeback_age(cx, self.id), cx.settings.slowed(cx.me, disk.fsync));
         let scheduler = cx.settings.broker(self.id).log_flush_scheduler_interval_ms;
-        let first_tick = self.started + millis(cx.settings.broker(self.id).log_initial_task_delay_ms);
+        let first_tick = self.started + from_millis(cx.settings.broker(self.id).log_initial_task_delay_ms);
         let clock = cx.settings.clock_ms;
         let ready = self.ready();
         let Some(replica) = self.replica(tp) else { return };
@@ -307,8 +307,8 @@ impl Process {
     /// Arms the first retention check that could find something.
     pub(super) fn arm_retention(&mut self, cx: &mut Cx<'_>) {
         let config = cx.settings.broker(self.id);
-        let first = self.started + millis(config.log_initial_task_delay_ms);
-        let interval = millis(config.log_retention_check_interval_ms);
+        let first = self.started + from_millis(config.log_initial_task_delay_ms);
+        let interval = from_millis(config.log_retention_check_interval_ms);
         let clock = cx.settings.clock_ms;
         let logs = self
             .replicas
@@ -415,13 +415,13 @@ struct Ticks([(Micros, Micros); 3]);
 impl Ticks {
     fn of(process: &Process, cx: &Cx<'_>) -> Ticks {
         let config = cx.settings.broker(process.id);
-        let of_logs = process.started + millis(config.log_initial_task_delay_ms);
+        let of_logs = process.started + from_millis(config.log_initial_task_delay_ms);
         let ticks = [
             (process.started, config.replica_high_watermark_checkpoint_interval_ms),
             (of_logs, config.log_flush_offset_checkpoint_interval_ms),
             (of_logs, config.log_flush_start_offset_checkpoint_interval_ms),
         ];
-        Ticks(ticks.map(|(first, interval)| (first, millis(interval).max(1))))
+        Ticks(ticks.map(|(first, interval)| (first, from_millis(interval).max(1))))
     }
 
     /// The next of each.
@@ -472,7 +472,7 @@ fn flush_ms_due(replica: &Replica, scheduler_ms: i64, first_tick: Micros, clock:
     }
     let passed = replica.log.last_flushed_ms().saturating_add(replica.config.flush_ms);
     let not_before = virtual_time(passed, clock).saturating_sub(1).max(now);
-    Some(Process::next_tick(first_tick, millis(scheduler_ms), not_before))
+    Some(Process::next_tick(first_tick, from_millis(scheduler_ms), not_before))
 }
 
 /// Whether the oldest segment lies wholly below the log start.
@@ -509,5 +509,5 @@ pub(super) fn retention_ms(log: &Log, config: &LogConfig) -> Option<i64> {
 
 /// A wall-clock time as virtual time; what lies before the start is 0.
 pub(super) fn virtual_time(ms: i64, clock_ms: i64) -> Micros {
-    millis(ms.saturating_sub(clock_ms))
+    from_millis(ms.saturating_sub(clock_ms))
 }

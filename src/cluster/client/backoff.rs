@@ -4,18 +4,10 @@
 //! the jitter anew at every look; here it is drawn once for each wait, which nobody can tell apart.
 
 use crate::cluster::chance::Chance;
-use crate::cluster::settings::Micros;
-
-/// Microseconds in a millisecond.
-pub(super) const MS: Micros = 1_000;
+use crate::cluster::settings::{Micros, from_millis};
 
 /// Jitter in percent (`CommonClientConfigs.RETRY_BACKOFF_JITTER`).
 const JITTER: u64 = 20;
-
-/// A config in milliseconds as virtual time; what is negative counts as nothing.
-pub(super) fn micros(ms: i64) -> Micros {
-    Micros::try_from(ms).unwrap_or(0).saturating_mul(MS)
-}
 
 /// The wait before a retry.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +20,8 @@ impl Backoff {
     /// From `retry.backoff.ms` and `retry.backoff.max.ms`.
     pub(super) fn new(initial_ms: i64, longest_ms: i64) -> Backoff {
         Backoff {
-            initial: micros(initial_ms),
-            longest: micros(longest_ms),
+            initial: from_millis(initial_ms),
+            longest: from_millis(longest_ms),
         }
     }
 
@@ -49,14 +41,18 @@ impl Backoff {
         let plain = self.plain(attempts);
         let spread = plain / 100 * JITTER;
         let low = plain - spread;
-        let drawn = u64::from(chance.draw()) * (2 * spread) / (u64::from(u32::MAX >> 1) + 1);
-        (low + drawn).min(self.longest)
+        let drawn = u128::from(chance.draw()) * u128::from(2 * spread) / (u128::from(u32::MAX >> 1) + 1);
+        (low + drawn as Micros).min(self.longest)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::settings::FOREVER;
+
+    /// Microseconds in a millisecond.
+    const MS: Micros = 1_000;
 
     #[test]
     fn doubles_up_to_the_longest_within_a_fifth() {
@@ -76,5 +72,12 @@ mod tests {
     #[test]
     fn a_longest_below_the_initial_wins() {
         assert_eq!(Backoff::new(500, 100).plain(0), 100 * MS);
+    }
+
+    #[test]
+    fn the_longest_wait_that_can_be_set_is_drawn_too() {
+        let backoff = Backoff::new(i64::MAX, i64::MAX);
+        let drawn = backoff.draw(60, &mut Chance::of(0, "p"));
+        assert!((FOREVER / 100 * 80..=FOREVER).contains(&drawn), "{drawn}");
     }
 }

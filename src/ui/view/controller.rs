@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use crate::cluster::controller::LastContact;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::cluster::{BrokerId, Node, TopicPartition};
 use crate::ui::view::look::{Ending, Look};
 use crate::ui::view::names::{brokers, time};
@@ -154,7 +154,7 @@ fn remaining(look: &Look<'_>, id: BrokerId) -> Option<Micros> {
     match state.last_contact(id)? {
         LastContact::Continuous => None,
         LastContact::At(ms) => {
-            let end = Micros::try_from(ms.saturating_add(state.session_timeout_ms())).unwrap_or(0) * 1_000;
+            let end = from_millis(ms.saturating_add(state.session_timeout_ms()));
             Some(end.saturating_sub(look.world.now()))
         }
     }
@@ -181,13 +181,7 @@ fn broker(look: &Look<'_>, id: BrokerId) -> BrokerLine {
         Truth::Unheard => Chip::new(Tone::Bad, "up, cut off"),
         Truth::Ends(how) => Chip::new(Tone::Bad, how),
     };
-    let every = look
-        .world
-        .settings()
-        .broker(id)
-        .broker_heartbeat_interval_ms
-        .unsigned_abs()
-        * 1_000;
+    let every = from_millis(look.world.settings().broker(id).broker_heartbeat_interval_ms);
     let heard = heard(look, id);
     let session = match (remaining(look, id), heard) {
         (_, None) => "none".to_string(),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::cluster::message::MessageKind;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::cluster::{BrokerId, ClientId, Node, World};
 use crate::ui::view::look::Look;
 use crate::ui::view::names::span;
@@ -270,7 +270,7 @@ fn unheard(look: &Look<'_>, id: BrokerId) -> String {
         false if in_sync => "it is fenced and leaves the ISR",
         false => "it is fenced; it is not in the ISR",
     };
-    let session = span(millis(look.world.controller().state().session_timeout_ms()));
+    let session = span(from_millis(look.world.controller().state().session_timeout_ms()));
     format!("{session} after its last heartbeat {role}.")
 }
 
@@ -296,7 +296,7 @@ fn unserved(look: &Look<'_>, id: ClientId, broker: BrokerId) -> String {
     }
     match look.world.client(id).and_then(|client| client.as_producer()) {
         Some(producer) => {
-            let timeout = span(millis(producer.config().delivery_timeout_ms));
+            let timeout = span(from_millis(producer.config().delivery_timeout_ms));
             format!("Records that are not answered within {timeout} fail, whether they are in the log or not.")
         }
         None => "It reads on when the path is whole again.".to_string(),
@@ -314,14 +314,12 @@ fn uncopied(look: &Look<'_>, leader: BrokerId, follower: BrokerId) -> String {
         return format!("Broker {follower} copies nothing, and stays out of the ISR.");
     }
     // The leader's own setting decides whom it takes for lagging; one that has every record never lags.
-    let lag = span(millis(look.world.settings().broker(leader).replica_lag_time_max_ms));
+    let lag = span(from_millis(
+        look.world.settings().broker(leader).replica_lag_time_max_ms,
+    ));
     format!(
         "Broker {follower} copies nothing; lacking records, it leaves the ISR after {lag}, and acks=all waits until then."
     )
-}
-
-fn millis(ms: i64) -> Micros {
-    ms.unsigned_abs() * 1_000
 }
 
 /// What is on the wire and would be lost.

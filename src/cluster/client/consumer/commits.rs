@@ -10,13 +10,12 @@
 use crate::cluster::actor::Cx;
 use crate::cluster::assignor::Slot;
 use crate::cluster::client::Life;
-use crate::cluster::client::backoff::micros;
 use crate::cluster::event::{ReadError, What};
 use crate::cluster::group::protocol::{GroupRequest, Remembered, Standing};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::input::Polls;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::log::Errors;
 
 use super::Consumer;
@@ -99,7 +98,7 @@ impl Consumer {
     }
 
     pub(super) fn commit_by_interval(&mut self, cx: &mut Cx) {
-        let interval = micros(self.config.auto_commit_interval_ms).max(1);
+        let interval = from_millis(self.config.auto_commit_interval_ms).max(1);
         match self.polls {
             Polls::ByItself => self.commit_in_passing(interval, cx),
             Polls::WhenTold => self.commit_at_poll(interval, cx),

@@ -7,13 +7,13 @@
 //! Deliberately absent: disconnecting from an old coordinator for its own sake.
 
 use crate::cluster::actor::Cx;
-use crate::cluster::client::backoff::micros;
 use crate::cluster::client::{Life, News};
 use crate::cluster::event::What;
 use crate::cluster::group::protocol::{GroupRequest, Standing};
 use crate::cluster::ids::BrokerId;
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
+use crate::cluster::settings::from_millis;
 use crate::log::Errors;
 
 use super::Consumer;
@@ -131,7 +131,7 @@ impl Consumer {
 
     /// The connection to the coordinator is gone, or a request on it has taken too long.
     pub(super) fn on_coordinator_lost(&mut self, peer: BrokerId, cx: &mut Cx) {
-        let wait = micros(self.config.reconnect_backoff_ms);
+        let wait = from_millis(self.config.reconnect_backoff_ms);
         let Some(membership) = &mut self.membership else { return };
         let failed = membership.connections.closed(peer, wait, cx.now);
         if membership.at() == Some(peer) {

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use crate::cluster::actor::Cx;
 use crate::cluster::assignor::Assignor;
 use crate::cluster::client::Life;
-use crate::cluster::client::backoff::micros;
 use crate::cluster::event::What;
 use crate::cluster::group::protocol::{Beaten, ConsumerBeat, GroupRequest, MemberId};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::rules::Rule;
+use crate::cluster::settings::from_millis;
 use crate::config::{GroupProtocol, RemoteAssignor};
 use crate::log::Errors;
 use crate::sorted::SortedSet;
@@ -85,7 +85,7 @@ impl Consumer {
 
     /// Sends a heartbeat, with what has changed since the last one. Says whether it left.
     pub(super) fn say_alive(&mut self, cx: &mut Cx) -> bool {
-        let rebalance = micros(self.config.max_poll_interval_ms);
+        let rebalance = from_millis(self.config.max_poll_interval_ms);
         let assignor = self.config.group_remote_assignor.map(|assignor| match assignor {
             RemoteAssignor::Uniform => Assignor::Uniform,
             RemoteAssignor::Range => Assignor::ServerRange,
@@ -217,7 +217,7 @@ impl Consumer {
         let Some(membership) = &mut self.membership else { return };
         membership.adopted = Some(adopted.clone());
         membership.stage = Stage::In;
-        membership.next_auto_commit = cx.now + micros(self.config.auto_commit_interval_ms);
+        membership.next_auto_commit = cx.now + from_millis(self.config.auto_commit_interval_ms);
         for &tp in &adopted {
             if !self.readings.contains_key(&tp) {
                 self.readings.insert(tp, Reading::default());

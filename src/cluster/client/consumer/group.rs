@@ -14,14 +14,13 @@ use std::sync::Arc;
 use crate::cluster::actor::Cx;
 use crate::cluster::assignor::{Assignor, Group, Member, Slot};
 use crate::cluster::client::Life;
-use crate::cluster::client::backoff::micros;
 use crate::cluster::event::{Loss, What};
 use crate::cluster::group::protocol::{
     GroupRequest, GroupResponse, JoinAnswer, JoinGroup, Joined, JoinedMember, MemberId, Standing, Subscription,
 };
 use crate::cluster::ids::{BrokerId, GroupId, TopicId, TopicPartition};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::config::Strategy;
 use crate::log::Errors;
 use crate::sorted::{SortedMap, SortedSet};
@@ -69,7 +68,7 @@ impl Consumer {
     pub(super) fn heartbeat_interval(&self) -> Micros {
         let told = self.membership.as_ref().filter(|_| self.follows());
         let every = told.map(|membership| membership.every);
-        every.unwrap_or(micros(self.config.heartbeat_interval_ms)).max(1)
+        every.unwrap_or(from_millis(self.config.heartbeat_interval_ms)).max(1)
     }
 
     /// Its next heartbeat leaves.
@@ -244,9 +243,9 @@ impl Consumer {
         let wanted_id = self.wanted_id();
         let Some(membership) = &mut self.membership else { return };
         membership.stage = Stage::Out;
-        let session = micros(self.config.session_timeout_ms);
-        let rebalance = micros(self.config.max_poll_interval_ms);
-        let every = micros(self.config.heartbeat_interval_ms);
+        let session = from_millis(self.config.session_timeout_ms);
+        let rebalance = from_millis(self.config.max_poll_interval_ms);
+        let every = from_millis(self.config.heartbeat_interval_ms);
         let protocols = self
             .config
             .partition_assignment_strategy
@@ -267,7 +266,7 @@ impl Consumer {
                 generation: membership.generation,
             },
         };
-        let allowance = (rebalance + JOIN_SLACK).max(micros(self.config.request_timeout_ms));
+        let allowance = (rebalance + JOIN_SLACK).max(from_millis(self.config.request_timeout_ms));
         if self.ask_group(GroupAsks::Join(allowance), |_| GroupRequest::Join(request), cx)
             && let Some(membership) = &mut self.membership
         {
@@ -369,7 +368,7 @@ impl Consumer {
         match answer {
             Ok(share) => {
                 membership.stage = Stage::In;
-                membership.next_auto_commit = cx.now + micros(self.config.auto_commit_interval_ms);
+                membership.next_auto_commit = cx.now + from_millis(self.config.auto_commit_interval_ms);
                 self.take_share(&share, cx);
             }
             Err(error) => {

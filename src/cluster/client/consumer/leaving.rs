@@ -9,14 +9,13 @@
 
 use crate::cluster::actor::Cx;
 use crate::cluster::client::Life;
-use crate::cluster::client::backoff::micros;
 use crate::cluster::event::{Loss, ReadError, What};
 use crate::cluster::group::protocol::{AWAY, ConsumerBeat, GroupRequest, LEAVES, MemberId, Standing};
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::input::Polls;
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::config::GroupProtocol;
 use crate::log::Errors;
 
@@ -41,7 +40,7 @@ impl Consumer {
         let member = !membership.member.is_empty() && membership.stage != Stage::Out;
         let told = self.polls == Polls::WhenTold;
         (member && told && cx.holds(Rule::PollInterval))
-            .then(|| membership.last_poll + micros(self.config.max_poll_interval_ms))
+            .then(|| membership.last_poll + from_millis(self.config.max_poll_interval_ms))
     }
 
     /// It belongs to its group no longer, by this rule: others may have its partitions. Under the classic protocol its

@@ -32,13 +32,13 @@ use crate::cluster::image::{Image, PartitionImage};
 use crate::cluster::input::{Polls, SeekTo};
 use crate::cluster::message::{Message, OffsetSpec};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::config::{AutoOffsetReset, ConfigError, ConsumerConfig};
 use crate::log::{Encoder, Fingerprint};
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::alarms::{Alarms, Deadlines, earliest};
-use super::backoff::{Backoff, micros};
+use super::backoff::Backoff;
 use super::connections::{Asked, Connections};
 use super::metadata::Metadata;
 use super::{Life, News};
@@ -212,7 +212,7 @@ impl Consumer {
         let max = max.unwrap_or(u32::try_from(self.config.max_poll_records).unwrap_or(u32::MAX));
         self.poll = Some(PollCall {
             max,
-            until: cx.now + micros(self.config.fetch_max_wait_ms),
+            until: cx.now + from_millis(self.config.fetch_max_wait_ms),
         });
         self.note_poll(cx.now);
         // Its group comes first (`coordinator.poll`): what is due there acts on what the application has been handed so
@@ -397,7 +397,7 @@ impl Consumer {
 
     /// The path to a broker has come back.
     pub fn on_reachable(&mut self, peer: BrokerId, cx: &mut Cx) {
-        let wait = micros(self.config.reconnect_backoff_ms);
+        let wait = from_millis(self.config.reconnect_backoff_ms);
         self.connections.reachable(peer, wait, cx.now);
         if let Some(membership) = &mut self.membership {
             membership.connections.reachable(peer, wait, cx.now);
@@ -426,7 +426,7 @@ impl Consumer {
 
     /// When it asks for the cluster's state because of its age, and what it knows.
     pub fn refreshes_at(&self, now: Micros) -> (Micros, &Image) {
-        let max_age = micros(self.config.metadata_max_age_ms);
+        let max_age = from_millis(self.config.metadata_max_age_ms);
         (self.metadata.refreshes_at(max_age, now), self.metadata.image())
     }
 
@@ -552,7 +552,7 @@ impl Consumer {
     fn on_closed(&mut self, peer: BrokerId, cx: &mut Cx) {
         let failed = self
             .connections
-            .closed(peer, micros(self.config.reconnect_backoff_ms), cx.now);
+            .closed(peer, from_millis(self.config.reconnect_backoff_ms), cx.now);
         self.metadata.want(Some(peer));
         for request in failed {
             let questions: Vec<TopicPartition> = match request.what {
@@ -582,7 +582,7 @@ impl Consumer {
     }
 
     fn on_request_timeout(&mut self, peer: BrokerId, cx: &mut Cx) {
-        let timeout = micros(self.config.request_timeout_ms);
+        let timeout = from_millis(self.config.request_timeout_ms);
         if self.connections.has_timed_out(peer, timeout, cx.now) {
             cx.close(Node::Broker(peer));
             self.on_closed(peer, cx);
@@ -625,7 +625,7 @@ impl Consumer {
             }
         }
         let wants = |peer: BrokerId| self.metadata.wants_to_ask() || wanted.contains(&peer);
-        let timeout = micros(self.config.request_timeout_ms);
+        let timeout = from_millis(self.config.request_timeout_ms);
         self.connections.deadlines(timeout, wants, cx, &mut deadlines);
         self.metadata.deadlines(self.backoff(), cx, &mut deadlines);
         self.stuck = stuck;
@@ -645,7 +645,7 @@ impl Consumer {
             earliest(deadlines, timer, membership.not_before);
         }
         if let Some(due) = self.auto_commit_due() {
-            let interval = micros(self.config.auto_commit_interval_ms).max(1);
+            let interval = from_millis(self.config.auto_commit_interval_ms).max(1);
             let late = cx.now.saturating_sub(due).div_ceil(interval);
             earliest(deadlines, Timer::of(TimerKind::Poll), due + late * interval);
         }

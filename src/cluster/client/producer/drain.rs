@@ -12,9 +12,9 @@ use crate::cluster::event::{Outcome, Tag, What};
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::message::{Acks, Message, ProduceRequest};
 use crate::cluster::rules::Rule;
+use crate::cluster::settings::from_millis;
 use crate::sorted::SortedSet;
 
-use super::super::backoff::micros;
 use super::accumulator::{BatchId, Waits};
 use super::{Asks, Life, Producer, bytes};
 
@@ -49,7 +49,7 @@ impl Producer {
     pub(super) fn waits(&self, tp: TopicPartition, cx: &Cx) -> Waits {
         let hurry = self.life == Life::Closing || self.application.blocked_since().is_some();
         let linger = if cx.holds(Rule::Linger) {
-            micros(self.config.linger_ms)
+            from_millis(self.config.linger_ms)
         } else {
             0
         };

@@ -31,12 +31,12 @@ use crate::cluster::image::{Image, PartitionImage};
 use crate::cluster::input::{Destination, Send};
 use crate::cluster::message::{Acks, Message};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::config::{ConfigError, ProducerConfig};
 use crate::log::{Encoder, Errors, Fingerprint, Record};
 
 use super::alarms::{Alarms, Deadlines, earliest};
-use super::backoff::{Backoff, micros};
+use super::backoff::Backoff;
 use super::connections::{Asked, Connections, Request};
 use super::metadata::Metadata;
 use super::{Life, News};
@@ -252,7 +252,7 @@ impl Producer {
     /// The path to a broker has come back.
     pub fn on_reachable(&mut self, peer: BrokerId, cx: &mut Cx) {
         self.connections
-            .reachable(peer, micros(self.config.reconnect_backoff_ms), cx.now);
+            .reachable(peer, from_millis(self.config.reconnect_backoff_ms), cx.now);
         self.go_on(cx);
     }
 
@@ -269,7 +269,7 @@ impl Producer {
 
     /// When it asks for the cluster's state because of its age, and what it knows.
     pub fn refreshes_at(&self, now: Micros) -> (Micros, &Image) {
-        let max_age = micros(self.config.metadata_max_age_ms);
+        let max_age = from_millis(self.config.metadata_max_age_ms);
         (self.metadata.refreshes_at(max_age, now), self.metadata.image())
     }
 
@@ -309,7 +309,7 @@ impl Producer {
     fn hand_over(&mut self, cx: &mut Cx) -> bool {
         let mut any = false;
         if let Some((handed, since)) = self.application.unblock() {
-            if cx.now >= since + micros(self.config.max_block_ms) {
+            if cx.now >= since + from_millis(self.config.max_block_ms) {
                 self.tell(
                     handed.tag,
                     None,
@@ -413,7 +413,7 @@ impl Producer {
     }
 
     fn on_request_timeout(&mut self, peer: BrokerId, cx: &mut Cx) {
-        let timeout = micros(self.config.request_timeout_ms);
+        let timeout = from_millis(self.config.request_timeout_ms);
         self.time_out_raws(peer, timeout, cx);
         if self.connections.has_timed_out(peer, timeout, cx.now) {
             cx.close(Node::Broker(peer));
@@ -425,7 +425,7 @@ impl Producer {
     fn fail_connection(&mut self, peer: BrokerId, error: Errors, cx: &mut Cx) {
         let failed = self
             .connections
-            .closed(peer, micros(self.config.reconnect_backoff_ms), cx.now);
+            .closed(peer, from_millis(self.config.reconnect_backoff_ms), cx.now);
         self.metadata.want(Some(peer));
         for request in failed {
             match request.what {
@@ -468,7 +468,7 @@ impl Producer {
             earliest(&mut deadlines, Timer::of(TimerKind::Handover), due);
         }
         if let Some(since) = self.application.blocked_since() {
-            let due = since + micros(self.config.max_block_ms);
+            let due = since + from_millis(self.config.max_block_ms);
             deadlines.insert(Timer::of(TimerKind::Handover), due);
         }
         if let Some((created, lifetime)) = self.batches.oldest().zip(self.lifetime(cx)) {
@@ -489,7 +489,7 @@ impl Producer {
                 Waits::Ready | Waits::Muted => {}
             }
         }
-        let timeout = micros(self.config.request_timeout_ms);
+        let timeout = from_millis(self.config.request_timeout_ms);
         let wants = |peer: BrokerId| self.metadata.wants_to_ask() || wanted.contains(&peer);
         self.connections.deadlines(timeout, wants, cx, &mut deadlines);
         if cx.holds(Rule::ClientTimeout) {

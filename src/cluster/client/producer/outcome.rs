@@ -8,10 +8,9 @@ use crate::cluster::event::{Outcome, Tag, What};
 use crate::cluster::ids::TopicPartition;
 use crate::cluster::message::ProduceResult;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::log::Errors;
 
-use super::super::backoff::micros;
 use super::accumulator::BatchId;
 use super::batch::ProducerBatch;
 use super::{Producer, bytes};
@@ -160,7 +159,8 @@ impl Producer {
 
     /// How long a batch may take to be decided.
     pub(super) fn lifetime(&self, cx: &Cx) -> Option<Micros> {
-        cx.holds(Rule::Expire).then(|| micros(self.config.delivery_timeout_ms))
+        cx.holds(Rule::Expire)
+            .then(|| from_millis(self.config.delivery_timeout_ms))
     }
 
     /// Gives up what was not decided within `delivery.timeout.ms`, on the wire or not.

@@ -22,7 +22,7 @@ use crate::cluster::assignor::{Assignor, Slot};
 use crate::cluster::event::{Departure, What};
 use crate::cluster::ids::{ClientId, GroupId};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::log::{Encoder, Errors};
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -96,12 +96,12 @@ impl ClassicGroup {
         let client = |name: &Arc<str>| cx.settings.clients.iter().position(|known| known == name);
         let protocol = stored.protocol.as_deref().and_then(Assignor::from_name);
         let member = |stored: &MemberMetadata| {
-            let session = millis(stored.session_ms.into());
+            let session = from_millis(stored.session_ms.into());
             let member = Member {
                 client: ClientId(client(&stored.client)? as u16),
                 instance: stored.instance.clone(),
                 session,
-                rebalance: millis(stored.rebalance_ms.into()),
+                rebalance: from_millis(stored.rebalance_ms.into()),
                 every: session,
                 protocols: protocol.into_iter().collect(),
                 subscription: stored.subscription.clone(),
@@ -458,10 +458,5 @@ fn initial_delay(cx: &Cx<'_>) -> Micros {
     if !cx.holds(Rule::GroupInitialDelay) {
         return 0;
     }
-    millis(cx.settings.broker(broker(cx)).group_initial_rebalance_delay_ms)
-}
-
-/// Milliseconds of a config as microseconds; a negative one is none.
-pub(super) fn millis(ms: i64) -> Micros {
-    (ms.max(0) as Micros).saturating_mul(1_000)
+    from_millis(cx.settings.broker(broker(cx)).group_initial_rebalance_delay_ms)
 }

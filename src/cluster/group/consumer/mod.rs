@@ -31,12 +31,12 @@ use std::sync::Arc;
 use crate::cluster::assignor::{self, Assignor, Slot};
 use crate::cluster::ids::{ClientId, TopicPartition};
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::config::BrokerConfig;
 use crate::log::{Encoder, Errors};
 use crate::sorted::{SortedMap, SortedSet};
 
-use super::classic::{Contact, millis};
+use super::classic::Contact;
 use super::protocol::{AWAY, Beaten, ConsumerBeat, InstanceId, MemberId, Standing};
 use reconcile::{Target, next};
 
@@ -222,7 +222,7 @@ impl ConsumerGroup {
         let shown = joins || beat.is_full() || place.assigned != before.assigned;
         let beaten = Beaten {
             epoch: place.epoch,
-            every: millis(around.config().group_consumer_heartbeat_interval_ms),
+            every: from_millis(around.config().group_consumer_heartbeat_interval_ms),
             assignment: shown.then(|| place.assigned.keys().copied().collect()),
         };
         Ok((decision, beaten))
@@ -420,8 +420,8 @@ impl ConsumerGroup {
                     let member = Member {
                         told: told.clone(),
                         place: self.ahead.remove(id).unwrap_or(Place::NEW),
-                        contact: Contact::Silent(now + millis(config.group_consumer_session_timeout_ms)),
-                        every: millis(config.group_consumer_heartbeat_interval_ms),
+                        contact: Contact::Silent(now + from_millis(config.group_consumer_session_timeout_ms)),
+                        every: from_millis(config.group_consumer_heartbeat_interval_ms),
                         revoke_by: None,
                     };
                     self.members.insert(Arc::clone(id), member);
@@ -511,7 +511,7 @@ impl ConsumerGroup {
             Ok((decision, _)) if decision.changes.is_empty() => {
                 let waits = self.target_epoch < self.epoch && around.holds(Rule::GroupTarget);
                 let after_ms = (self.assigns_from(around) - around.wall_ms()).max(0);
-                waits.then(|| around.now + millis(after_ms))
+                waits.then(|| around.now + from_millis(after_ms))
             }
             _ => now,
         }
@@ -528,7 +528,7 @@ impl ConsumerGroup {
     /// A member is not heard any more.
     pub fn silence(&mut self, id: &MemberId, config: &BrokerConfig, now: Micros) {
         if let Some(member) = self.members.get_mut(id) {
-            let session = millis(config.group_consumer_session_timeout_ms);
+            let session = from_millis(config.group_consumer_session_timeout_ms);
             member.contact = member.contact.lost(member.every, session, now);
         }
     }

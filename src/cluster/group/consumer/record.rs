@@ -12,7 +12,7 @@ use crate::cluster::group::bytes::{Reader, Writer};
 use crate::cluster::group::protocol::MemberId;
 use crate::cluster::group::record::HOST;
 use crate::cluster::ids::{ClientId, TopicId, TopicPartition};
-use crate::cluster::settings::{Micros, Settings};
+use crate::cluster::settings::{Settings, from_millis};
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::member::{Assigned, MemberState, Place, Told};
@@ -156,7 +156,7 @@ fn told(value: &mut Reader<'_>, settings: &Settings) -> Option<Told> {
     let (client, _host) = (value.compact()?, value.compact()?);
     let topics = (0..value.count()?).map(|_| value.compact()).collect::<Option<_>>()?;
     let _pattern = value.compact_maybe()?;
-    let rebalance = value.i32()?.max(0) as Micros * 1_000;
+    let rebalance = from_millis(value.i32()?.into());
     let assignor = value.compact_maybe()?;
     let _classic = value.tag()?;
     let client = settings.clients.iter().position(|known| *known == client)?;

@@ -15,7 +15,7 @@ use crate::cluster::group::out::{Out, Then, broker};
 use crate::cluster::group::record::{Entry, OffsetAndMetadata};
 use crate::cluster::ids::GroupId;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::{Micros, Settings};
+use crate::cluster::settings::{Micros, Settings, from_millis};
 use crate::sorted::SortedMap;
 
 use super::{Group, Shard};
@@ -89,12 +89,8 @@ impl Shard {
     /// The first look that will find something to forget: expired commits, or a group of which nothing is left.
     pub(super) fn expiry(&self, cx: &Cx<'_>) -> Option<Micros> {
         let retention = retention_ms(cx);
-        let every = cx
-            .settings
-            .broker(broker(cx))
-            .offsets_retention_check_interval_ms
-            .max(1) as Micros
-            * 1_000;
+        let config = cx.settings.broker(broker(cx));
+        let every = from_millis(config.offsets_retention_check_interval_ms.max(1));
         let oldest = self
             .groups
             .values()
@@ -133,7 +129,5 @@ fn retention_ms(cx: &Cx<'_>) -> i64 {
 
 /// The virtual time of a wall clock; what lies before the start is the start.
 fn virtual_time(ms: i64, settings: &Settings) -> Micros {
-    Micros::try_from(ms.saturating_sub(settings.clock_ms))
-        .unwrap_or(0)
-        .saturating_mul(1_000)
+    from_millis(ms.saturating_sub(settings.clock_ms))
 }

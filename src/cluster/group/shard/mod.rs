@@ -17,11 +17,11 @@ use crate::cluster::ids::{ClientId, GroupId, TopicPartition};
 use crate::cluster::image::Image;
 use crate::cluster::message::Correlation;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::{Micros, Settings};
+use crate::cluster::settings::{Micros, Settings, from_millis};
 use crate::log::{Batch, Encoder, Errors, Fingerprint};
 use crate::sorted::SortedMap;
 
-use super::classic::{ClassicGroup, millis};
+use super::classic::ClassicGroup;
 use super::consumer::Around;
 use super::kind::GroupKind;
 use super::out::{Out, Then, broker};
@@ -203,7 +203,8 @@ impl Shard {
     /// What is looked at before the group is.
     fn may_join(&self, join: &JoinGroup, cx: &Cx<'_>) -> Result<(), Errors> {
         let config = cx.settings.broker(broker(cx));
-        let bounds = millis(config.group_min_session_timeout_ms)..=millis(config.group_max_session_timeout_ms);
+        let bounds =
+            from_millis(config.group_min_session_timeout_ms)..=from_millis(config.group_max_session_timeout_ms);
         let group = self.groups.get(&join.group).map(|group| &group.kind);
         match group {
             _ if !bounds.contains(&join.session) => Err(Errors::InvalidSessionTimeout),

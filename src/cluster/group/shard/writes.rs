@@ -15,7 +15,7 @@ use crate::cluster::group::out::{Out, Then, Write, broker};
 use crate::cluster::group::protocol::GroupResponse;
 use crate::cluster::group::record::Entry;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::log::Errors;
 
 use super::following::is_change;
@@ -34,7 +34,7 @@ impl Shard {
         let awaited = !matches!(write.then, Then::Nothing | Then::Remove(..));
         self.pending.push_back(Pending {
             last,
-            until: awaited.then(|| cx.now + timeout.max(0) as Micros * 1_000),
+            until: awaited.then(|| cx.now + from_millis(timeout)),
             entries: write.entries,
             then: write.then,
         });
