@@ -241,6 +241,27 @@ fn an_act_that_cannot_apply_stops_the_run() {
     }
 }
 
+/// Clients and groups are told apart by numbers, of which there are so many.
+#[test]
+fn clients_and_groups_beyond_what_the_model_can_number_are_refused() {
+    let lines = |line: &str| -> String { (0..=1_000).map(|at| line.replace('N', &at.to_string())).collect() };
+    for (line, what) in [
+        ("producer pN\n", "clients"),
+        ("consumer cN assign=t-0 poll=manual\n", "clients"),
+        ("reset gN t-0 earliest\n", "groups"),
+    ] {
+        let (status, out, _) = piped(&format!("brokers 1\ntopic t\n{}", lines(line)));
+        assert_eq!(status, Status::Fails);
+        assert_eq!(
+            out,
+            format!(
+                "FAILED -\n-:1003: refused: 1001 {what} are too many for the model; have at most 1000\n\
+                 1 files, 0 expectations, 1 failed\n"
+            )
+        );
+    }
+}
+
 /// What cannot be is refused with what to do instead, each in a world of its own.
 #[test]
 fn what_the_model_does_not_have_is_refused_with_a_remedy() {

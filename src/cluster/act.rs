@@ -37,7 +37,8 @@ pub(crate) fn perform(doing: &mut Doing<'_>, act: Input) -> Done {
         }
         Input::AddProducer(name, config) => {
             may_be_named(doing.world, &name)?;
-            add_client(doing, Arc::clone(&name), |id, image, settings| {
+            let id = next_client(doing.world)?;
+            add_client(doing, id, Arc::clone(&name), |image, settings| {
                 Client::producer(id, name, *config, image, settings.seed)
             });
             Ok(())
@@ -80,8 +81,12 @@ pub(crate) fn perform_any(doing: &mut Doing<'_>, act: Input) -> Done {
                     config.group_protocol,
                 )?;
             }
-            let group = group.map(|(group, topics)| (name_group(doing, &group), topics.into_iter().collect()));
-            add_client(doing, Arc::clone(&name), |id, image, settings| {
+            let id = next_client(doing.world)?;
+            let group = match group {
+                Some((group, topics)) => Some((name_group(doing, &group)?, topics.into_iter().collect())),
+                None => None,
+            };
+            add_client(doing, id, Arc::clone(&name), |image, settings| {
                 Client::consumer(id, name, *config, assign, group, polls, image, settings.seed)
             });
             Ok(())
@@ -334,7 +339,7 @@ fn create_topic(
     own.set_all(pairs).map_err(|e| config_refused(&e))?;
     let on_broker = resolve(&own, doing.world.settings())?;
     let partitions = assignment.len() as u32;
-    let id = TopicId(doing.world.settings().topics.len() as u16);
+    let id = next_topic(doing.world)?;
     let topic = Topic {
         name: Arc::clone(&name),
         config: own,
@@ -415,29 +420,53 @@ fn known_to_all(doing: &mut Doing<'_>, topic: TopicId) {
     }
 }
 
+/// How many clients, and how many groups, a world can have, those included that have ended.
+const MOST_CLIENTS: u16 = 1_000;
+const MOST_GROUPS: u16 = 1_000;
+
+/// The number of the next of these, of which there are so many already.
+fn next_number(known: usize, most: u16, what: &str) -> Result<u16, Refused> {
+    let next = u16::try_from(known).ok().filter(|&next| next < most);
+    next.ok_or_else(|| {
+        Refused::new(
+            format!("{} {what} are too many for the model", known + 1),
+            format!("have at most {most}"),
+        )
+    })
+}
+
+fn next_client(world: &World) -> Result<ClientId, Refused> {
+    next_number(world.model.clients.len(), MOST_CLIENTS, "clients").map(ClientId)
+}
+
+fn next_topic(world: &World) -> Result<TopicId, Refused> {
+    next_number(world.settings().topics.len(), u16::MAX, "topics").map(TopicId)
+}
+
 fn add_client(
     doing: &mut Doing<'_>,
+    id: ClientId,
     name: Arc<str>,
-    make: impl FnOnce(ClientId, Arc<crate::cluster::image::Image>, &Settings) -> Client,
+    make: impl FnOnce(Arc<crate::cluster::image::Image>, &Settings) -> Client,
 ) {
-    let id = ClientId(doing.world.model.clients.len() as u16);
     change_settings(doing, |settings| settings.clients.push(name));
     let image = doing.world.image();
-    let client = make(id, image, doing.world.settings());
+    let client = make(image, doing.world.settings());
     doing.world.model.clients.push(Tracked::new(client));
     doing.say(Rule::Act, || What::ClientStarted { client: id });
     doing.with_client(id, |client, cx| client.begin(cx));
 }
 
 /// The group of this name; the first time it is named it gets its number, and the topic of commits is made.
-fn name_group(doing: &mut Doing<'_>, name: &Arc<str>) -> GroupId {
-    if let Some(known) = doing.world.settings().group_named(name) {
-        return known;
+fn name_group(doing: &mut Doing<'_>, name: &Arc<str>) -> Result<GroupId, Refused> {
+    let settings = doing.world.settings();
+    if let Some(known) = settings.group_named(name) {
+        return Ok(known);
     }
-    let id = GroupId(doing.world.settings().groups.len() as u16);
+    let id = next_number(settings.groups.len(), MOST_GROUPS, "groups").map(GroupId)?;
     change_settings(doing, |settings| settings.groups.push(Arc::clone(name)));
     create_offsets_topic(doing);
-    id
+    Ok(id)
 }
 
 /// `__consumer_offsets` is made as soon as there is a group, and a controller and live brokers to make it; the replicas go
@@ -467,7 +496,7 @@ pub(crate) fn create_offsets_topic(doing: &mut Doing<'_>) {
             config.offsets_topic_segment_bytes.to_string(),
         ),
     ];
-    let id = TopicId(settings.topics.len() as u16);
+    let Ok(id) = next_topic(doing.world) else { return };
     change_settings(doing, |settings| settings.offsets_topic = Some(id));
     if create_topic(doing, OFFSETS_TOPIC.into(), assignment, &configs).is_err() {
         change_settings(doing, |settings| settings.offsets_topic = None);
@@ -575,7 +604,7 @@ fn reset_offset(doing: &mut Doing<'_>, name: &Arc<str>, tp: TopicPartition, to: 
             "close or kill them first, and wait until they have left",
         ));
     }
-    let group = name_group(doing, name);
+    let group = name_group(doing, name)?;
     let answer = move_offset(doing, group, tp, to);
     doing.answered("reset", answer);
     Ok(())
