@@ -67,7 +67,7 @@ pub enum Switching {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LoadStats {
     partitions: Vec<u32>,
-    cumulative: Vec<u32>,
+    cumulative: Vec<u64>,
 }
 
 /// The partitioner for records without key.
@@ -131,7 +131,7 @@ impl StickyPartitioner {
                 return None;
             }
             let weights = counted.iter().scan(0, |sum, &size| {
-                *sum += longest + 1 - size;
+                *sum += u64::from(longest - size) + 1;
                 Some(*sum)
             });
             Some(LoadStats {
@@ -142,7 +142,7 @@ impl StickyPartitioner {
     }
 
     /// The sum of the weights from which the next partition is drawn; `None` without statistics.
-    pub fn weights(&self) -> Option<u32> {
+    pub fn weights(&self) -> Option<u64> {
         self.load.as_ref().and_then(|load| load.cumulative.last().copied())
     }
 
@@ -155,14 +155,14 @@ impl StickyPartitioner {
             encoder.len(load.partitions.len());
             for (&partition, &cumulative) in load.partitions.iter().zip(&load.cumulative) {
                 encoder.u32(partition);
-                encoder.u32(cumulative);
+                encoder.u64(cumulative);
             }
         });
     }
 
     fn next(&self, topic: &[Availability], draw: u32) -> u32 {
         if let (Some(load), Some(sum)) = (&self.load, self.weights()) {
-            let weighted = draw % sum;
+            let weighted = u64::from(draw) % sum;
             let at = load.cumulative.partition_point(|&up_to| up_to <= weighted);
             return load.partitions.get(at).copied().unwrap_or(0);
         }
@@ -175,5 +175,17 @@ impl StickyPartitioner {
             Some(at) => available[at as usize],
             None => draw.checked_rem(topic.len() as u32).unwrap_or(0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_queues_are_weighed_too() {
+        let mut sticky = StickyPartitioner::new(1, &[Availability::Available; 3], 0);
+        sticky.load(Some((&[u32::MAX, 0, 0], &[0, 1, 2])), 3);
+        assert_eq!(sticky.weights(), Some(1 + 2 * (u64::from(u32::MAX) + 1)));
     }
 }

@@ -61,6 +61,7 @@ impl Replay for Assignors {
             .ok_or_else(|| Malformed::new("case", format!("there is no assignor {}", case.assignor)))?;
         let mut replayed = Replayed::default();
         for (index, step) in case.steps.iter().enumerate() {
+            check_size(step).map_err(|complaint| Malformed::new(format!("step {index}"), complaint))?;
             let operation = format!("{index} {} {}", case.assignor, step.change);
             let group = group(step);
             let ours = assignor.assign(&group);
@@ -75,6 +76,19 @@ impl Replay for Assignors {
             }
         }
         Ok(replayed)
+    }
+}
+
+/// How many partitions all topics of a step can have: one is as much work as a word in the recording, and a number is not.
+const MOST_PARTITIONS: u64 = 1_000;
+
+fn check_size(step: &Step) -> Result<(), String> {
+    let partitions: u64 = step.topics.values().copied().map(u64::from).sum();
+    match partitions {
+        ..=MOST_PARTITIONS => Ok(()),
+        _ => Err(format!(
+            "{partitions} partitions, of which there can be {MOST_PARTITIONS}"
+        )),
     }
 }
 

@@ -187,6 +187,47 @@ mod tests {
         );
     }
 
+    /// A few letters must not cost more than they are worth.
+    #[test]
+    fn numbers_that_no_recording_holds_are_malformed() {
+        let assignor = r#"{"kind":"assignor","assignor":"range","steps":[{"change":"x","topics":{"t":4294967295},
+            "members":[],"assignment":{}}]}"#;
+        let cluster = |brokers: &str, step: &str| {
+            format!(
+                r#"{{"kind":"cluster","elrFeature":1,"timings":{{}},"brokers":[{brokers}]}}
+                {{"i":0,"step":{{"do":"topic","name":"t","replicas":[1]}},"observed":{{}}}}
+                {{"i":1,"step":{{{step}}},"observed":{{}}}}"#
+            )
+        };
+        let step = |step: &str| cluster("1", step);
+        let cases = [
+            (
+                assignor.to_owned(),
+                "step 0: 4294967295 partitions, of which there can be 1000",
+            ),
+            (cluster("1,65535", ""), "header: broker 65535, of which there can be 10"),
+            (
+                step(r#""do":"send","n":18446744073709551615"#),
+                "line 3: n is 18446744073709551615, and can be 1000",
+            ),
+            (
+                step(r#""do":"send","v":["a","b"],"pad":18446744073709551615"#),
+                "line 3: the records are 18446744073709551615 bytes long, and can be 4194304",
+            ),
+            (
+                step(r#""do":"sleep","ms":18446744073709551615"#),
+                "line 3: 18446744073709551615 ms are longer than the 3600000 that a step can take",
+            ),
+            (
+                step(r#""do":"stop","b":1,"timeout":18446744073709551615"#),
+                "line 3: 18446744073709551615 ms are longer than the 3600000 that a step can take",
+            ),
+        ];
+        for (recording, complaint) in cases {
+            assert_eq!(replay(&recording).unwrap_err().message, complaint);
+        }
+    }
+
     #[test]
     fn a_kind_that_nobody_replays_is_skipped_by_name() {
         let reports = replay("{\"kind\":\"weather\",\"title\":\"rain\"}").unwrap();

@@ -146,16 +146,20 @@ impl Run {
         let tp = self.partition(&send.place)?;
         let to = self.broker(tp, send.b.as_ref());
         let acks = acks(send.acks.as_ref())?;
-        let records = send.records.named();
+        let records = send.records.named()?;
         let one_batch = send.batch.as_deref() == Some("one");
-        let now = self.world.settings().wall_ms(self.world.now()) + send.records.ts;
+        let now = self
+            .world
+            .settings()
+            .wall_ms(self.world.now())
+            .saturating_add(send.records.ts);
         let bytes = |text: &Option<String>| text.as_ref().map(|text| text.as_bytes().into());
-        let all: Vec<Record> = (now..)
+        let all: Vec<Record> = (0..)
             .zip(&records)
-            .map(|(timestamp, (key, value))| Record {
+            .map(|(later, (key, value))| Record {
                 key: bytes(key),
                 value: bytes(value),
-                timestamp,
+                timestamp: now.saturating_add(later),
                 ..Record::default()
             })
             .collect();

@@ -43,7 +43,7 @@ impl Run {
         let client = self.client(&step.name)?;
         let topic = self.topic(step.topic.as_deref())?;
         let alone = self.world.settings().topic(topic).partitions == 1;
-        for (key, value) in step.records.named() {
+        for (key, value) in step.records.named()? {
             let partition = step.p.or(alone.then_some(0)).filter(|_| key.is_none());
             let to = match partition {
                 Some(partition) => Destination::Partition(TopicPartition { topic, partition }),

@@ -12,6 +12,8 @@ use crate::cluster::{BrokerId, Input, TopicPartition};
 use crate::log::Errors;
 use serde_json::{Map, Value};
 
+/// The longest that a script can have something waited for, milliseconds: an hour.
+const LONGEST_MS: u64 = 3_600_000;
 /// After a pause: so long until the paused broker has no fetch parked at a leader.
 const AFTER_PAUSE: Micros = 800 * MS;
 /// After a change of a config.
@@ -63,11 +65,11 @@ impl Run {
             } => {
                 let tp = self.partition(&place)?;
                 conditions::check(&conditions)?;
-                let patience = timeout.map_or(AWAIT, |ms| ms * MS);
+                let patience = span(timeout, AWAIT)?;
                 let reached = self.look_for(patience, |run| conditions::hold(run, tp, &conditions));
                 seen.insert("reached".into(), reached.into());
             }
-            Step::Sleep { ms } => self.wait(ms.unwrap_or(1_000) * MS),
+            Step::Sleep { ms } => self.wait(span(ms, SECOND)?),
             member @ (Step::Consumer { .. }
             | Step::Assigned { .. }
             | Step::Consume { .. }
@@ -92,8 +94,8 @@ impl Run {
     fn with_member(&mut self, step: Step, seen: &mut Observed) -> Result<(), String> {
         match step {
             Step::Consumer { name, group, configs } => self.add_member(&name, &group, &configs),
-            Step::Assigned { group, timeout } => self.assigned(&group, timeout.map_or(ASSIGNED, |ms| ms * MS), seen),
-            Step::Consume { name, n, timeout } => self.consume(&name, n, timeout.map_or(CONSUME, |ms| ms * MS), seen),
+            Step::Assigned { group, timeout } => self.assigned(&group, span(timeout, ASSIGNED)?, seen),
+            Step::Consume { name, n, timeout } => self.consume(&name, n, span(timeout, CONSUME)?, seen),
             Step::Position { name } => self.position(&name, seen),
             Step::Commit { name } => self.commit(&name, seen),
             Step::Committed { group } => self.committed(&group, seen),
@@ -128,7 +130,7 @@ impl Run {
                 } else if self.is_running(id) {
                     self.must(Input::Stop(id))?;
                 }
-                let patience = timeout.map_or(STOPS, |ms| ms * MS);
+                let patience = span(timeout, STOPS)?;
                 let exited = self.wait_for(patience, |run| !run.is_running(id));
                 seen.insert("exitedBeforeTimeout".into(), exited.into());
                 Ok(())
@@ -186,7 +188,7 @@ impl Run {
             }
             Step::DeleteRecords { before, timeout, place } => {
                 let tp = self.partition(&place)?;
-                let patience = Micros::try_from(timeout).unwrap_or(0) * MS;
+                let patience = span(u64::try_from(timeout).ok(), 0)?;
                 self.delete_records(tp, before.unwrap_or(-1), patience, seen)?;
             }
             Step::Describe { place } => {
@@ -349,6 +351,15 @@ impl Run {
             seen.insert("lowWatermark".into(), replica.log_start().into());
         }
         Ok(())
+    }
+}
+
+/// A script's milliseconds, or what holds without them.
+fn span(ms: Option<u64>, otherwise: Micros) -> Result<Micros, String> {
+    match ms {
+        None => Ok(otherwise),
+        Some(ms @ ..=LONGEST_MS) => Ok(ms * MS),
+        Some(ms) => Err(format!("{ms} ms are longer than the {LONGEST_MS} that a step can take")),
     }
 }
 

@@ -30,6 +30,8 @@ const GROUPS: [(&str, &str); 2] = [
     ("group.min.session.timeout.ms", "500"),
     ("offsets.topic.num.partitions", "3"),
 ];
+/// How many brokers a script can have.
+const MOST_BROKERS: u16 = 10;
 /// The cluster had been up for a while when a script began.
 const UP: Micros = 10 * SECOND;
 
@@ -80,6 +82,10 @@ impl Run {
             set_timing(&mut config, name, value).map_err(|error| Malformed::new("header", error))?;
         }
         let count = header.brokers.iter().copied().max().unwrap_or(0);
+        if count > MOST_BROKERS {
+            let complaint = format!("broker {count}, of which there can be {MOST_BROKERS}");
+            return Err(Malformed::new("header", complaint));
+        }
         let setup = Setup {
             elr: match header.elr_feature {
                 0 => ElrFeature::Off,

@@ -86,35 +86,49 @@ fn five_seconds() -> i64 {
 pub(super) struct Records {
     v: Option<OneOrMany<Value>>,
     k: Option<OneOrMany<Value>>,
-    n: Option<usize>,
+    n: Option<u64>,
     #[serde(default)]
-    from: usize,
+    from: u64,
     pad: Option<usize>,
     /// Timestamp of the first, relative to now, milliseconds.
     #[serde(default)]
     pub ts: i64,
 }
 
+/// What the records of one step can be at most: a few letters of a recording must not fill the memory.
+const MOST_RECORDS: u64 = 1_000;
+const MOST_BYTES: usize = 4 << 20;
+
 impl Records {
     /// Key and value of each.
-    pub fn named(&self) -> Vec<(Option<String>, Option<String>)> {
+    ///
+    /// # Errors
+    /// They are more or larger than a recording's records can be.
+    pub fn named(&self) -> Result<Vec<(Option<String>, Option<String>)>, String> {
         let texts = |list: &Option<OneOrMany<Value>>| -> Vec<String> {
             let all = list.as_ref().map(OneOrMany::all).unwrap_or_default();
             all.iter().map(text).collect()
         };
         let (mut values, keys) = (texts(&self.v), texts(&self.k));
         if let Some(count) = self.n {
+            if count > MOST_RECORDS {
+                return Err(format!("n is {count}, and can be {MOST_RECORDS}"));
+            }
             let prefix = values.first().map_or("r", String::as_str);
-            values = (0..count).map(|at| format!("{prefix}{}", self.from + at)).collect();
+            let value = |at: u64| format!("{prefix}{}", self.from.saturating_add(at));
+            values = (0..count).map(value).collect();
+        }
+        let size = self.pad.unwrap_or(0).saturating_mul(values.len());
+        if size > MOST_BYTES {
+            return Err(format!("the records are {size} bytes long, and can be {MOST_BYTES}"));
         }
         let padded = |value: String| {
             let missing = self.pad.unwrap_or(0).saturating_sub(value.len());
             (value != "null").then(|| value + &".".repeat(missing))
         };
         let named = values.into_iter().enumerate();
-        named
-            .map(|(at, value)| (keys.get(at % keys.len().max(1)).cloned(), padded(value)))
-            .collect()
+        let both = named.map(|(at, value)| (keys.get(at % keys.len().max(1)).cloned(), padded(value)));
+        Ok(both.collect())
     }
 }
 

@@ -164,7 +164,7 @@ impl Run {
             Op::Clean => return Ok(Ok(self.clean())),
             Op::Dump => json!({"batches": dump(log)}),
             Op::Sleep { ms } => {
-                self.now += ms;
+                self.now = self.now.saturating_add(ms);
                 json!({})
             }
             Op::Config { set } => {
