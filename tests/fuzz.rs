@@ -27,6 +27,7 @@ const MOST_BYTES: usize = 64 << 20;
 fn rounds(harness: &str) -> usize {
     match harness {
         "scenario" | "recording" | "dump" => 80,
+        "run" => 200,
         _ => 800,
     }
 }
@@ -158,11 +159,14 @@ fn corpus(harness: &str) -> Vec<Vec<u8>> {
             ];
             texts.map(|text| text.as_bytes().to_vec()).to_vec()
         }
-        "scenario" => read_all("tests/stories", "txt"),
+        "scenario" | "run" => read_all("tests/stories", "txt"),
         "recording" => {
             let storage = [1usize, 2, 8, 20].map(|lines| recorded[..lines].join("\n").into_bytes());
             let controller = read_recordings("controller.jsonl.gz", 12).join("\n").into_bytes();
-            storage.into_iter().chain([controller]).collect()
+            let cluster = read_recordings("cluster.jsonl.gz", 5).join("\n").into_bytes();
+            let assignors = read_recordings("assignors.jsonl.gz", 1).join("\n").into_bytes();
+            let others = [controller, cluster, assignors].into_iter().chain(partitioner());
+            storage.into_iter().chain(others).collect()
         }
         _ => [
             of_kind(".log"),
@@ -172,6 +176,21 @@ fn corpus(harness: &str) -> Vec<Vec<u8>> {
         ]
         .concat(),
     }
+}
+
+/// The first few entries of each recording of a producer's choice of partitions.
+fn partitioner() -> Vec<Vec<u8>> {
+    let text = read_recordings("partitioner.json.gz", usize::MAX).join("\n");
+    let recordings = serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>();
+    let shortened = recordings.map(|recording| {
+        let mut recording = recording.unwrap();
+        let lists = recording.as_object_mut().unwrap().values_mut();
+        lists
+            .filter_map(|value| value.as_array_mut())
+            .for_each(|list| list.truncate(3));
+        recording.to_string().into_bytes()
+    });
+    shortened.collect()
 }
 
 /// Batches in all ways of compression, as Kafka's own library wrote them.

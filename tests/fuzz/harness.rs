@@ -4,30 +4,36 @@
 //! `targets/` with what libFuzzer comes up with.
 
 use std::fs;
+use std::sync::Arc;
 
 use highwater::cli::dump;
+use highwater::cluster::World;
 use highwater::inspect::words::{AbortedLine, BatchLine, CorruptSnapshotLine, ProducerLine, RecordLine};
 use highwater::inspect::{
     LogOfIndex, OffsetEntries, Records, Scan, Step, TimeEntries, batch_fields, open, properties, record_fields,
     snapshot_fields,
 };
+use highwater::ledger::Ledger;
 use highwater::log::{
     AbortedTxn, Batch, BatchHeader, Extent, File, Files, FirstBatch, LoadArgs, Log, LogConfig, Shutdown, TxnIndex,
     checkpoint, file_name, snapshot,
 };
-use highwater::{conform, scenario};
+use highwater::scenario::ast::Script;
+use highwater::scenario::{Next, Player};
+use highwater::{cluster, conform, scenario};
 
 /// A harness.
 pub type Harness = fn(&[u8]);
 
 /// All of them by name.
 #[allow(dead_code)]
-pub const ALL: [(&str, Harness); 7] = [
+pub const ALL: [(&str, Harness); 8] = [
     ("batch", batch),
     ("index", index),
     ("snapshot", snapshot_file),
     ("checkpoint", checkpoint_file),
     ("scenario", scenario_text),
+    ("run", scenario_run),
     ("recording", recording),
     ("dump", dump_files),
 ];
@@ -151,6 +157,33 @@ pub fn scenario_text(bytes: &[u8]) {
             .expect("what is printed can be read")
             .to_string();
         assert_eq!(again, printed);
+    }
+}
+
+/// A scenario: what can be read and begun is played, line for line, as far as so many steps each take it.
+pub fn scenario_run(bytes: &[u8]) {
+    const MOST_STEPS: usize = 40;
+    let Ok(script) = scenario::parse(bytes) else { return };
+    let Ok((setup, used)) = scenario::setup(&script) else {
+        return;
+    };
+    let (mut world, mut ledger) = (World::new(setup), Ledger::default());
+    for line in script.lines.into_iter().skip(used) {
+        let only = Script {
+            lines: vec![line],
+            trace: None,
+        };
+        let mut player = Player::new(Arc::new(only), 0);
+        for _ in 0..MOST_STEPS {
+            let Next::Perform(_, input) = player.next(&world, &ledger) else {
+                break;
+            };
+            let mut events = Vec::new();
+            if cluster::step(&mut world, input, &mut events).is_err() {
+                break;
+            }
+            ledger.step(&events);
+        }
     }
 }
 
