@@ -10,12 +10,13 @@ use crate::cluster::rules::{Rule, Rules};
 use crate::cluster::settings::{Micros, Settings};
 use crate::log::Errors;
 
-/// What a timer is for. The names are those of scenarios (`fire TIMER at NODE`).
+/// What a timer is for. Scenarios fire some of them out of turn, by these names (`fire TIMER at NODE`); of the others the
+/// language knows nothing, and they fire at their time only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimerKind {
     /// A record is handed to a producer (`send … every=`).
     Handover,
-    /// A silent broker's session (controller).
+    /// The session of a silent broker (at the controller) or of a silent member of a group (at its coordinator).
     Session,
     /// The leader's ISR check.
     Lag,
@@ -56,7 +57,7 @@ pub enum TimerKind {
 }
 
 impl TimerKind {
-    /// The timer's name in scenarios and on the page.
+    /// The timer's name: in `fire`, if it can be fired, in traces and on the page.
     pub const fn name(self) -> &'static str {
         match self {
             TimerKind::Handover => "handover",

@@ -655,9 +655,9 @@ words! {
 pub type MessageKind = DropKind;
 
 words! {
-    /// The timers that can be fired out of turn.
+    /// The timers that can be fired out of turn, by the cluster's own names for them.
     pub enum Timer {
-        /// The controller gives a silent broker up.
+        /// A silent broker, or a silent member of a group, is given up.
         Session = "session",
         /// A leader looks for followers that lag.
         Lag = "lag",
@@ -679,7 +679,7 @@ words! {
         Checkpoint = "checkpoint",
         /// Logs to be flushed are looked for.
         Flush = "flush",
-        /// Leadership is evened out.
+        /// A group's members share its partitions out anew.
         Rebalance = "rebalance",
     }
 }

@@ -5,3 +5,4 @@ mod extremes;
 mod faults;
 mod groups;
 mod round_trip;
+mod timers;
