@@ -74,29 +74,14 @@ impl<K, V> SortedMap<K, V> {
         self.items.into_iter().map(|(key, _)| key)
     }
 
-    /// The values, owned, in the order of their keys.
-    pub fn into_values(self) -> impl DoubleEndedIterator<Item = V> + ExactSizeIterator {
-        self.items.into_iter().map(|(_, value)| value)
-    }
-
     /// The first key with its value.
     pub fn first_key_value(&self) -> Option<(&K, &V)> {
         self.iter().next()
     }
 
-    /// The last key with its value.
-    pub fn last_key_value(&self) -> Option<(&K, &V)> {
-        self.iter().next_back()
-    }
-
     /// Takes the first key out.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
         (!self.items.is_empty()).then(|| self.items.remove(0))
-    }
-
-    /// Takes the last key out.
-    pub fn pop_last(&mut self) -> Option<(K, V)> {
-        self.items.pop()
     }
 
     /// Keeps the keys for which `keep` holds.
@@ -616,7 +601,6 @@ mod tests {
         Remove(u8),
         Add(u8, u16),
         PopFirst,
-        PopLast,
         KeepBelow(u8),
         SplitAt(u8),
     }
@@ -628,7 +612,6 @@ mod tests {
             4 => key.clone().prop_map(Act::Remove),
             4 => (key.clone(), any::<u16>()).prop_map(|(key, value)| Act::Add(key, value)),
             1 => Just(Act::PopFirst),
-            1 => Just(Act::PopLast),
             1 => key.clone().prop_map(Act::KeepBelow),
             1 => key.prop_map(Act::SplitAt),
         ]
@@ -652,7 +635,6 @@ mod tests {
                         tree.entry(key).and_modify(|held| *held ^= value).or_insert(value);
                     }
                     Act::PopFirst => prop_assert_eq!(map.pop_first(), tree.pop_first()),
-                    Act::PopLast => prop_assert_eq!(map.pop_last(), tree.pop_last()),
                     Act::KeepBelow(key) => {
                         map.retain(|held, value| *held < key || value.is_multiple_of(2));
                         tree.retain(|held, value| *held < key || value.is_multiple_of(2));
@@ -668,7 +650,6 @@ mod tests {
             }
             prop_assert_eq!(map.get(&a), tree.get(&a));
             prop_assert_eq!(map.first_key_value(), tree.first_key_value());
-            prop_assert_eq!(map.last_key_value(), tree.last_key_value());
             let (from, to) = (a.min(b), a.max(b));
             prop_assert_eq!(listed(map.range(from..to)), listed(tree.range(from..to)));
             prop_assert_eq!(listed(map.range(from..=to)), listed(tree.range(from..=to)));

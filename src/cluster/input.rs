@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cluster::actor::{Timer, TimerKind};
+use crate::cluster::actor::Timer;
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
 use crate::cluster::message::{Message, MessageKind, OffsetSpec};
 use crate::cluster::settings::{Endpoint, Micros};
@@ -329,32 +329,3 @@ impl std::fmt::Display for Refused {
 }
 
 impl std::error::Error for Refused {}
-
-/// A timer kind by its scenario name.
-pub fn timer_kind(name: &str) -> Option<TimerKind> {
-    use TimerKind::*;
-    [
-        Handover,
-        Session,
-        Lag,
-        FetchWait,
-        Request,
-        Retry,
-        Linger,
-        Delivery,
-        Heartbeat,
-        Retention,
-        FileDelete,
-        Cleaner,
-        Checkpoint,
-        Flush,
-        Poll,
-        Controller,
-        Rebalance,
-        Expiry,
-        PollInterval,
-        Refresh,
-    ]
-    .into_iter()
-    .find(|kind| kind.name() == name)
-}

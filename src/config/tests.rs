@@ -121,7 +121,10 @@ fn values_may_carry_units() {
     );
     assert_eq!(
         topic("cleanup.policy", "compact,delete").map(|config| config.cleanup_policy),
-        Ok(CleanupPolicy::COMPACT_DELETE)
+        Ok(CleanupPolicy {
+            delete: true,
+            compact: true
+        })
     );
     let mut broker = BrokerConfig::default();
     assert_eq!(broker.set("leader.imbalance.check.interval.seconds", "5m"), Ok(()));

@@ -284,11 +284,6 @@ impl History {
         true
     }
 
-    /// Forgets what was cut off.
-    pub fn forget_cut(&mut self) {
-        self.cut = None;
-    }
-
     /// Cuts off what lies behind the present and keeps it for an undo.
     fn cut_off(&mut self) -> Option<CutNotice> {
         if self.at_end() {

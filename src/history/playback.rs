@@ -360,12 +360,14 @@ impl Playback {
         self.history.undo_cut()
     }
 
-    /// The run up to the present position as a scenario: replayed from the beginning it leads to the same state.
-    pub fn to_script(&self) -> Script {
+    /// The run up to the present position as a scenario.
+    #[cfg(test)]
+    pub(crate) fn to_script(&self) -> Script {
         self.script_of(self.history.position())
     }
 
-    /// As [`to_script`](Self::to_script), without the [last steps beyond the script](Self::steps_beyond).
+    /// The run up to the present position as a scenario, without the [last steps beyond the script](Self::steps_beyond):
+    /// replayed from the beginning it leads to the same state.
     pub fn to_script_until_beyond(&self) -> Script {
         self.script_of(self.history.position() - self.steps_beyond())
     }

@@ -184,9 +184,4 @@ impl Ledger {
             .flat_map(Chunked::iter)
             .copied()
     }
-
-    /// Partitions of which any record was acknowledged.
-    pub fn acknowledged_partitions(&self) -> impl Iterator<Item = TopicPartition> + '_ {
-        self.acknowledged.keys().copied()
-    }
 }

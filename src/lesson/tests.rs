@@ -1,6 +1,7 @@
 //! The lesson format: what a file says, and every mistake with its line and remedy.
 
 use super::*;
+use crate::cluster::{TopicId, TopicPartition};
 use crate::history::{Playback, Stepped};
 use crate::scenario::ast::Statement;
 use crate::scenario::{Names, parse_statement};
@@ -695,7 +696,11 @@ fn killing_the_leader_at_any_step_costs_a_payment_with_acks_1_and_none_with_acks
         script.lines.truncate(lesson.stops[1].done);
         let mut playback = Playback::new(script).expect("it begins");
         // The page shows it from the first yes on.
-        while playback.ledger().acknowledged_partitions().next().is_none() {
+        let partition = TopicPartition {
+            topic: TopicId(0),
+            partition: 0,
+        };
+        while playback.ledger().acknowledged(partition).next().is_none() {
             assert_eq!(playback.step(), Stepped::Moved);
         }
         let (mut tried, mut steps) = (0, 0);

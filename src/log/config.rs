@@ -21,16 +21,6 @@ impl CleanupPolicy {
         delete: true,
         compact: false,
     };
-    /// `compact`.
-    pub const COMPACT: Self = Self {
-        delete: false,
-        compact: true,
-    };
-    /// `compact,delete`.
-    pub const COMPACT_DELETE: Self = Self {
-        delete: true,
-        compact: true,
-    };
     /// The empty list.
     pub const NONE: Self = Self {
         delete: false,

@@ -95,12 +95,6 @@ impl EpochCache {
         })
     }
 
-    /// The epoch in which an offset was written.
-    pub fn epoch_for_offset(&self, offset: i64) -> Option<i32> {
-        let above = self.entries.partition_point(|entry| entry.start_offset <= offset);
-        Some(self.entries[above.checked_sub(1)?].epoch)
-    }
-
     /// Drops the epochs that begin at or above an offset. Says whether anything changed.
     pub fn truncate_from_end(&mut self, end_offset: i64) -> bool {
         if end_offset < 0 || self.latest().is_none_or(|latest| latest.start_offset < end_offset) {

@@ -89,8 +89,8 @@ impl Log {
         Ok(self.state.read(from, max_bytes, first, bound)?.0)
     }
 
-    /// Reads as a client with an isolation level does. Resolving the high watermark may move it; see
-    /// [`resolve_high_watermark`](Self::resolve_high_watermark).
+    /// Reads as a client with an isolation level does. A high watermark that is known as a bare offset is resolved: inside
+    /// a batch it falls to the batch's start, in a hole it rises to the next batch.
     pub fn fetch(
         &mut self,
         from: i64,
@@ -113,12 +113,6 @@ impl Log {
             };
         }
         Ok(fetched)
-    }
-
-    /// Resolves a high watermark that is known as a bare offset, as a client's read does. Inside a batch it falls to
-    /// the batch's start, in a hole it rises to the next batch. Says where it is now.
-    pub fn resolve_high_watermark(&mut self) -> Result<i64, Refusal> {
-        Ok(self.state.resolved_high_watermark()?.offset)
     }
 
     /// The first record at or after a time, `None` if there is none. Refused as

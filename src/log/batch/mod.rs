@@ -240,11 +240,6 @@ impl Batch {
         (self.payload.header.producer.id >= 0).then_some(self.payload.header.producer)
     }
 
-    /// The three producer fields as stored, −1 where there is none.
-    pub fn producer_fields(&self) -> ProducerStamp {
-        self.payload.header.producer
-    }
-
     /// The producer id, −1 if none.
     pub fn producer_id(&self) -> i64 {
         self.payload.header.producer.id

@@ -35,7 +35,7 @@ impl Cleaning {
     fn new(segment_bytes: i32) -> Cleaning {
         let config = LogConfig {
             segment_bytes,
-            cleanup_policy: CleanupPolicy::COMPACT,
+            cleanup_policy: COMPACT,
             min_cleanable_dirty_ratio: 0.0,
             ..LogConfig::default()
         };
@@ -298,7 +298,7 @@ fn what_goes_goes_for_a_reason() {
     log.append(&keyed("b", Some("2"), 0));
     log.append(&single("no key", 0));
     log.roll();
-    log.rig.config.cleanup_policy = CleanupPolicy::COMPACT;
+    log.rig.config.cleanup_policy = COMPACT;
     log.rig.config.delete_retention_ms = 10;
     log.rig.log.set_high_watermark(5);
     let reasons = |cleaned: Cleaned| {

@@ -9,6 +9,12 @@ mod tables;
 
 use super::*;
 
+/// `cleanup.policy=compact`.
+const COMPACT: CleanupPolicy = CleanupPolicy {
+    delete: false,
+    compact: true,
+};
+
 /// Bytes from hexadecimal digits; anything else is a space.
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text

@@ -271,7 +271,7 @@ fn retention_takes_whole_segments() {
             vec![0, 5, 10],
             vec![],
         ),
-        (policy(CleanupPolicy::COMPACT), 0, vec![0, 5, 10], vec![]),
+        (policy(COMPACT), 0, vec![0, 5, 10], vec![]),
         (policy(CleanupPolicy::NONE), 0, vec![0, 5, 10], vec![]),
     ];
     for (config, now, bases, reasons) in cases {
@@ -363,7 +363,7 @@ fn headers_that_contradict_their_records_are_refused() {
 #[test]
 fn a_bad_timestamp_outranks_other_faults_of_records() {
     let config = LogConfig {
-        cleanup_policy: CleanupPolicy::COMPACT,
+        cleanup_policy: COMPACT,
         ..LogConfig::default()
     };
     let late = 3_600_000 + 300_000;
