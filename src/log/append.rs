@@ -69,6 +69,11 @@ enum Source {
 }
 
 impl Source {
+    /// As a leader gets them.
+    fn leader(epoch: i32, origin: Origin) -> Source {
+        Source::Leader { epoch, origin }
+    }
+
     /// Who sent it to a leader.
     fn origin(self) -> Option<Origin> {
         match self {
@@ -91,10 +96,7 @@ impl Log {
         config: &LogConfig,
         now_ms: i64,
     ) -> Result<Appended, Refusal> {
-        let source = Source::Leader {
-            epoch: leader_epoch,
-            origin,
-        };
+        let source = Source::leader(leader_epoch, origin);
         self.state.append(whole(vec![batch.clone()]), source, config, now_ms)
     }
 
@@ -107,10 +109,7 @@ impl Log {
         config: &LogConfig,
         now_ms: i64,
     ) -> Result<Appended, Refusal> {
-        let source = Source::Leader {
-            epoch: leader_epoch,
-            origin,
-        };
+        let source = Source::leader(leader_epoch, origin);
         self.state.append(split_batches(bytes), source, config, now_ms)
     }
 

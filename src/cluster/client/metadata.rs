@@ -98,6 +98,13 @@ impl Metadata {
         self.started = now;
     }
 
+    /// A new process of the client starts now: it has to ask for the cluster again.
+    pub(super) fn restart(&mut self, now: Micros) {
+        *self = Metadata::new(self.shared());
+        self.start(now);
+        self.want(None);
+    }
+
     /// When it is next asked for because of its age.
     pub(super) fn refreshes_at(&self, max_age: Micros, now: Micros) -> Micros {
         let since = self.refreshed.unwrap_or(0).max(self.started);

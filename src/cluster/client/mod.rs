@@ -184,9 +184,11 @@ impl Client {
         either!(self, it => it.topics_created(new, cx))
     }
 
-    /// A message from a broker arrived.
+    /// A message from a broker arrived; without a process nobody takes it.
     pub fn on_message(&mut self, from: BrokerId, message: Message, cx: &mut Cx) {
-        either!(self, it => it.on_message(from, message, cx))
+        if self.is_running() {
+            either!(self, it => it.on_message(from, message, cx));
+        }
     }
 
     /// A timer went off.

@@ -292,9 +292,7 @@ impl Consumer {
     /// A new process starts: it knows no position, and has to ask for the cluster again.
     pub fn start(&mut self, cx: &mut Cx) {
         self.life = Life::Running;
-        self.metadata = Metadata::new(self.metadata.shared());
-        self.metadata.start(cx.now);
-        self.metadata.want(None);
+        self.metadata.restart(cx.now);
         self.go_on(cx);
     }
 
@@ -304,11 +302,8 @@ impl Consumer {
         self.go_on(cx);
     }
 
-    /// A message arrived.
+    /// A message arrived at its process, which runs.
     pub fn on_message(&mut self, from: BrokerId, message: Message, cx: &mut Cx) {
-        if !self.is_running() {
-            return;
-        }
         match message {
             Message::FetchResponse(correlation, results) => {
                 if let Some(Asks::Fetch(asked)) = self.answered(from, correlation) {

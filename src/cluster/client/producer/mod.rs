@@ -188,9 +188,7 @@ impl Producer {
         self.starts += 1;
         self.life = Life::Running;
         self.sequences = Sequences::new(self.id, self.starts);
-        self.metadata = Metadata::new(self.metadata.shared());
-        self.metadata.start(cx.now);
-        self.metadata.want(None);
+        self.metadata.restart(cx.now);
         self.go_on(cx);
     }
 
@@ -200,11 +198,8 @@ impl Producer {
         self.go_on(cx);
     }
 
-    /// A message arrived.
+    /// A message arrived at its process, which runs.
     pub fn on_message(&mut self, from: BrokerId, message: Message, cx: &mut Cx) {
-        if !self.is_running() {
-            return;
-        }
         match message {
             Message::ProduceResponse(correlation, results) => match self.connections.answered(from, correlation) {
                 Some(Request {
