@@ -75,6 +75,8 @@ pub struct RawPrediction {
     pub line: u32,
     /// The question.
     pub ask: String,
+    /// The belief that leads to a wrong answer by click or slider, with its line.
+    pub misconception: Option<(Misconception, u32)>,
     /// How it is answered.
     pub kind: RawKind,
 }
@@ -283,6 +285,7 @@ fn keyed(line: &Written) -> Option<(&str, &str)> {
 
 fn prediction(name: String, lines: &[Written], fence: u32) -> Result<RawPrediction, Fault> {
     let (mut ask, mut options, mut click, mut slider, mut answer) = (None, Vec::new(), None, None, None);
+    let mut misconception = None;
     for line in statements(lines) {
         if let Some(option) = line.text.trim().strip_prefix("- ") {
             options.push(choice(option, line.line)?);
@@ -292,11 +295,10 @@ fn prediction(name: String, lines: &[Written], fence: u32) -> Result<RawPredicti
             Some(("ask", text)) if !text.is_empty() => ask = Some(text.to_string()),
             Some(("click", "records" | "moments")) => click = Some(()),
             Some(("slider", range)) => slider = Some(slider_range(range, line.line)?),
-            Some(("answer", subject)) => {
-                answer = Some(Written {
-                    line: line.line,
-                    text: subject.to_string(),
-                })
+            Some(("answer", text)) => {
+                let (subject, belief) = believed(text, line.line)?;
+                answer = Some(subject);
+                misconception = belief.map(|belief| (belief, line.line));
             }
             _ => {
                 let wrong = format!("'{}' is no line of a prediction", line.text.trim());
@@ -324,8 +326,27 @@ fn prediction(name: String, lines: &[Written], fence: u32) -> Result<RawPredicti
         name,
         line: fence,
         ask,
+        misconception,
         kind,
     })
+}
+
+/// `SUBJECT` or `SUBJECT | misconception=M17`: what is right, and the belief that is behind most of what is not.
+fn believed(text: &str, line: u32) -> Result<(Written, Option<Misconception>), Fault> {
+    let (subject, belief) = match text.split_once(" | ") {
+        Some((subject, belief)) => (subject.trim(), Some(belief.trim())),
+        None => (text, None),
+    };
+    let belief = match belief.map(|said| (said, said.strip_prefix("misconception="))) {
+        Some((_, Some(id))) => Some(front::misconception(id.trim(), line)?),
+        Some((said, None)) => {
+            let wrong = format!("'{said}' says nothing about an answer");
+            return Err(Fault::new(line, wrong, "write 'answer: SUBJECT | misconception=M17'"));
+        }
+        None => None,
+    };
+    let text = subject.to_string();
+    Ok((Written { line, text }, belief))
 }
 
 /// `text | misconception=M17` or `text | when: SUBJECT OP VALUE`.

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use super::blocks::{CaptionPiece, RawBlock, RawKind, RawOption, RawPrediction, RawPuzzle, Written};
+use super::blocks::{CaptionPiece, RawBlock, RawKind, RawPrediction, RawPuzzle, Written};
 use super::design::Task;
 use super::fault::Fault;
 use super::front::Front;
@@ -203,6 +203,8 @@ pub struct Prediction {
     pub asked: usize,
     /// The stop at which it is settled.
     pub settled: usize,
+    /// The belief that leads to a wrong answer by click or slider; an option has its own.
+    pub misconception: Option<Misconception>,
     /// How it is answered.
     pub kind: Kind,
 }
@@ -631,6 +633,9 @@ impl<'f> Compiler<'f> {
     /// The scene that ends at this stop settles the predictions before it.
     fn settle(&mut self, last: usize) {
         for (inserted, (at, asked, raw)) in std::mem::take(&mut self.open).into_iter().enumerate() {
+            if let Some((belief, line)) = raw.misconception {
+                self.is_announced(belief, line);
+            }
             if let Some(kind) = self.kind(raw.kind) {
                 let prediction = Prediction {
                     name: raw.name,
@@ -638,6 +643,7 @@ impl<'f> Compiler<'f> {
                     ask: raw.ask,
                     asked,
                     settled: last,
+                    misconception: raw.misconception.map(|(belief, _)| belief),
                     kind,
                 };
                 let at = (at + inserted).min(self.lesson.parts.len());
@@ -656,7 +662,9 @@ impl<'f> Compiler<'f> {
             RawKind::Options(options) => {
                 let mut choices = Vec::new();
                 for option in options {
-                    self.is_announced(&option);
+                    if let Some(belief) = option.misconception {
+                        self.is_announced(belief, option.line);
+                    }
                     let when = match &option.when {
                         Some(written) => Some(self.condition(written)?),
                         None => None,
@@ -673,16 +681,13 @@ impl<'f> Compiler<'f> {
     }
 
     /// A lesson says at its top which beliefs it answers.
-    fn is_announced(&mut self, option: &RawOption) {
-        let Some(belief) = option
-            .misconception
-            .filter(|one| !self.lesson.front.misconceptions.contains(one))
-        else {
+    fn is_announced(&mut self, belief: Misconception, line: u32) {
+        if self.lesson.front.misconceptions.contains(&belief) {
             return;
-        };
+        }
         let wrong = format!("{} is not among the lesson's misconceptions", belief.id());
         let remedy = format!("add {} to 'misconceptions:' at the top", belief.id());
-        self.faults.push(Fault::new(option.line, wrong, remedy));
+        self.faults.push(Fault::new(line, wrong, remedy));
     }
 
     fn ladder(&mut self, lines: &[Written], line: u32) {

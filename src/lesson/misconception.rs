@@ -53,13 +53,13 @@ misconceptions! {
     M16 "A follower that is in sync has all that the leader has."
         "It had, at some moment within replica.lag.time.max.ms. Only what lies below the high watermark is certain.";
     M17 "A consumer can read what is in the log, or what was acknowledged."
-        "It reads below the high watermark: what every in-sync replica is known to have.";
+        "It reads below the high watermark: what every in-sync replica is known to have, while enough are in sync.";
     M18 "An unclean election takes the replica with the longest log."
         "It takes the first live one in the order of the assignment, and all others cut their logs to it.";
     M19 "Without unclean elections a partition is available while any replica lives."
         "It needs one that is in sync, or eligible. Until such a one is back it neither reads nor writes.";
-    M20 "A killed broker loses what it had not flushed."
-        "The page cache belongs to the host: a killed process loses nothing. A host that loses power does.";
+    M20 "A killed broker loses what it had not flushed; or: where there are replicas, nothing need be flushed."
+        "The page cache belongs to the host: a killed process loses nothing. Hosts that lose power do, and all at once leave no copy.";
     M21 "A returning leader keeps its extra records, or sends them again."
         "It follows now: it cuts its log where the new leader's differs and copies from there. Nothing is merged.";
     M22 "A returning replica cuts its log to its high watermark."

@@ -1,7 +1,9 @@
 //! Lessons: Markdown files with scenes in the scenario language, captions, predictions and a closing puzzle.
 //!
 //! A lesson is also a test: `replay` plays it from end to end and says where the engine does not do what its words say.
-//! Answers are never written down: the right option of a prediction is the one whose condition holds in the run. Records
+//! Answers are never written down: the right option of a prediction is the one whose condition holds in the run. A wrong
+//! answer is told the belief that leads to it, where one of the list does: `- TEXT | misconception=M17` on an option,
+//! `answer: SUBJECT | misconception=M17` where records are clicked or a slider is set. Records
 //! are called in a caption what the picture calls them: `{records payments-0@1}` and `{records reader}` name those that
 //! `values` and `read` would give the contents of.
 //! Deliberately absent: how a lesson looks, and where progress is kept.

@@ -537,14 +537,16 @@ fn every_misconception_has_its_id() {
     }
 }
 
-/// Whoever chooses an option is told the belief that it stands for, so it must be one that really leads there, and what is
-/// said against it must speak of this very run. Whoever changes a row reads both again.
+/// Whoever answers wrongly is told the belief that the answer stands for, so it must be one that really leads there, and
+/// what is said against it must speak of this very run. Whoever changes a row reads both again.
 #[test]
-fn each_option_names_the_belief_that_leads_to_it() {
+fn each_wrong_answer_names_the_belief_that_leads_to_it() {
     let mut found = Vec::new();
     for source in LIBRARY {
         let lesson = source.lesson().expect("it is well-formed");
         for prediction in lesson.predictions() {
+            let any = prediction.misconception.iter();
+            found.extend(any.map(|belief| (&source.slug[..2], prediction.name.clone(), belief.id())));
             if let Kind::Options(choices) = &prediction.kind {
                 let named = choices
                     .iter()
@@ -554,16 +556,21 @@ fn each_option_names_the_belief_that_leads_to_it() {
         }
     }
     let expected = [
+        ("06", "readable", "M17"),
         ("08", "#7: it was there first", "M21"),
         ("08", "#7, and #8 behind it at offset 7", "M21"),
         ("04", "Only what had been flushed: offsets 0 to 3", "M20"),
+        ("05", "All of both: three copies are enough", "M20"),
         ("09", "Now: two have it, and min.insync.replicas is 2", "M04"),
         ("10", "Neither: the topic demands two in sync", "M05"),
+        ("10", "Yes: it is acknowledged and every in-sync replica has it", "M17"),
+        ("11", "Yes, and the record is kept: it was acknowledged", "M21"),
         ("12", "#1: what lies above its watermark it cuts", "M22"),
         ("13", "It leads: a partition works while any replica lives", "M19"),
         ("13", "None: brokers 1 and 3 bring them back", "M21"),
         ("14", "One: the first one failed", "M07"),
         ("17", "At #4: only #5 was committed", "M25"),
+        ("17", "At #5: it was the last one committed", "M25"),
         (
             "17",
             "Nothing: latest means that it begins at the end, at offset 8",
@@ -572,6 +579,7 @@ fn each_option_names_the_belief_that_leads_to_it() {
         ("15", "At 10 min 30 s: it is older than ten minutes then", "M01"),
         ("15", "Never, while its segment is the newest", "M02"),
         ("15", "No, never the active segment", "M02"),
+        ("16", "remain", "M08"),
         ("16", "Yes, a minute after it was written", "M10"),
         ("18", "Both, #1 and #2: acks=all wrote them to all three", "M03"),
     ];
@@ -580,6 +588,46 @@ fn each_option_names_the_belief_that_leads_to_it() {
         .map(|(slug, text, id)| (*slug, text.as_str(), *id))
         .collect();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn an_answer_by_click_or_slider_names_the_belief_behind_what_is_wrong() {
+    let asked = |how: &str| {
+        let options = "- At 2 | misconception=M17\n- At 3 | when: leo t-0@1 = 3\n";
+        Lesson::parse(&SMALL.replacen(options, how, 1)).map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            faults.join("\n")
+        })
+    };
+    for (how, expected) in [
+        ("click: records\nanswer: offsets t-0@1\n", Ok(None)),
+        (
+            "click: records\nanswer: offsets t-0@1 | misconception=M17\n",
+            Ok(Some("M17")),
+        ),
+        (
+            "slider: records 1..9\nanswer: leo t-0@1 | misconception=M17\n",
+            Ok(Some("M17")),
+        ),
+        (
+            "click: records\nanswer: offsets t-0@1 | misconception=M99\n",
+            Err("28: 'M99' is no known misconception; use M01 to M25"),
+        ),
+        (
+            "click: records\nanswer: offsets t-0@1 | misconception=M01\n",
+            Err("28: M01 is not among the lesson's misconceptions; add M01 to 'misconceptions:' at the top"),
+        ),
+        (
+            "click: records\nanswer: offsets t-0@1 | M17\n",
+            Err("28: 'M17' says nothing about an answer; write 'answer: SUBJECT | misconception=M17'"),
+        ),
+    ] {
+        let found = asked(how).map(|lesson| {
+            let mut beliefs = lesson.predictions().map(|one| one.misconception.map(Misconception::id));
+            beliefs.next().flatten()
+        });
+        assert_eq!(found, expected.map_err(str::to_string), "{how}");
+    }
 }
 
 /// Records bear one name, the one in their cells: `#7`, or `A7` where several producers send. What is in them is not their

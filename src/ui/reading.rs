@@ -273,33 +273,23 @@ impl Reading {
             (Given::Amount(given), Answer::Amount(right)) => given == right,
             _ => false,
         };
-        let (right, belief) = match (&answer, &prediction.kind) {
-            (Answer::Choice(right), Kind::Options(choices)) => {
-                let belief = match given {
-                    Given::Choice(given) if given != right => {
-                        choices.get(*given).and_then(|choice| choice.misconception)
-                    }
-                    _ => None,
-                };
-                (
-                    choices
-                        .get(*right)
-                        .map_or_else(String::new, |choice| choice.text.clone()),
-                    belief,
-                )
-            }
-            (Answer::Records(ranges), Kind::Click(About::Stores(_))) => {
-                (format!("the moments {}", ranges_said(ranges)), None)
-            }
-            (Answer::Records(ranges), _) => (format!("the records at offset {}", ranges_said(ranges)), None),
-            (Answer::Amount(amount), Kind::Slider { unit, .. }) => (format!("{amount} {unit}"), None),
-            _ => (String::new(), None),
+        let right = match (&answer, &prediction.kind) {
+            (Answer::Choice(right), Kind::Options(choices)) => choices
+                .get(*right)
+                .map_or_else(String::new, |choice| choice.text.clone()),
+            (Answer::Records(ranges), Kind::Click(About::Stores(_))) => format!("the moments {}", ranges_said(ranges)),
+            (Answer::Records(ranges), _) => format!("the records at offset {}", ranges_said(ranges)),
+            (Answer::Amount(amount), Kind::Slider { unit, .. }) => format!("{amount} {unit}"),
+            _ => String::new(),
         };
         let answered = match (given, is_right) {
             (Given::Skipped, _) => Answered::Skipped,
             (_, true) => Answered::Right,
             (_, false) => Answered::Otherwise,
         };
+        let belief = (answered == Answered::Otherwise)
+            .then(|| belief_behind(prediction, given))
+            .flatten();
         Some(Outcome {
             ask: prediction.ask.clone(),
             answered,
@@ -448,6 +438,14 @@ impl Reading {
     pub fn is_solved(&self, played: &dyn Run) -> bool {
         self.puzzle(played)
             .is_some_and(|puzzle| self.puzzle_acts(played) > 0 && puzzle.open_goals(played.moment()).is_empty())
+    }
+}
+
+/// The belief that leads to a wrong answer.
+fn belief_behind(prediction: &Prediction, given: &Given) -> Option<Misconception> {
+    match (given, &prediction.kind) {
+        (Given::Choice(given), Kind::Options(choices)) => choices.get(*given)?.misconception,
+        _ => prediction.misconception,
     }
 }
 
