@@ -5,7 +5,10 @@
 
 use crate::cluster::settings::Micros;
 use crate::cluster::{Tag, World};
-use crate::scenario::ast::{CopyPlace, Host, Outcome, Place, Value};
+use crate::scenario::ast::{
+    Condition, CopyPlace, CountFact, Expectation, Host, Op, Outcome, PartitionFact, Place, ReplicaFact, Sense, Subject,
+    Value,
+};
 
 /// Nothing at all.
 pub const NONE: &str = "none";
@@ -38,6 +41,54 @@ pub fn value(value: &Value) -> String {
         }) => format!("acked at offset {offset}"),
         other => other.to_string(),
     }
+}
+
+/// What a run waits for, as it stands behind *until*.
+pub fn awaited(condition: &Condition) -> String {
+    match condition {
+        Condition::Quiet => "nothing is under way any more".to_string(),
+        Condition::Acked => "every record is answered".to_string(),
+        Condition::Holds(expectation) => compared(expectation).unwrap_or_else(|| format!("'{expectation}' holds")),
+    }
+}
+
+/// What a subject is to be, where there are words for both.
+fn compared(expectation: &Expectation) -> Option<String> {
+    let (op, wanted) = expectation
+        .test
+        .as_ref()
+        .filter(|_| expectation.sense == Sense::Plain)?;
+    let is = match op {
+        Op::Equal => "is",
+        Op::NotEqual => "is not",
+        Op::Less => "is less than",
+        Op::AtMost => "is at most",
+        Op::More => "is more than",
+        Op::AtLeast => "is at least",
+    };
+    Some(format!("{} {is} {}", subject(&expectation.subject)?, value(wanted)))
+}
+
+/// A subject that lessons wait for.
+fn subject(subject: &Subject) -> Option<String> {
+    Some(match subject {
+        Subject::Partition(PartitionFact::Leader, at) => format!("the leader of {at}"),
+        Subject::Partition(PartitionFact::Isr, at) => format!("the ISR of {at}"),
+        Subject::Replica(fact, at) => {
+            let what = match fact {
+                ReplicaFact::Leo => "log end",
+                ReplicaFact::Hw => "high watermark",
+                ReplicaFact::Start => "log start",
+                _ => return None,
+            };
+            format!("the {what} of {} on broker {}", at.partition, at.broker)
+        }
+        Subject::State(broker) => format!("broker {broker}"),
+        Subject::Count(CountFact::Acked, producer, None) => format!("the number of {producer}'s acknowledged records"),
+        Subject::Count(CountFact::Failed, producer, None) => format!("the number of {producer}'s failed records"),
+        Subject::Assignment(consumer) => format!("the assignment of {consumer}"),
+        _ => return None,
+    })
 }
 
 /// Records by the names that stand in their cells.
@@ -125,7 +176,8 @@ fn listed(words: impl IntoIterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::ast;
+    use crate::scenario::ast::{self, Statement};
+    use crate::scenario::{Names, parse_statement};
 
     #[test]
     fn values_are_said_in_the_words_of_the_page() {
@@ -159,6 +211,36 @@ mod tests {
         ];
         for (found, said) in cases {
             assert_eq!(value(&found), said);
+        }
+    }
+
+    #[test]
+    fn what_lessons_wait_for_is_said_without_the_language() {
+        for (text, said) in [
+            ("quiet", "nothing is under way any more"),
+            ("acked", "every record is answered"),
+            ("leader t-0 = none", "the leader of t-0 is none"),
+            ("isr t-0 = 1,2", "the ISR of t-0 is 1, 2"),
+            ("leo t-0@1 = 5", "the log end of t-0 on broker 1 is 5"),
+            ("hw t-0@1 >= 2", "the high watermark of t-0 on broker 1 is at least 2"),
+            ("start t-0@1 = 5", "the log start of t-0 on broker 1 is 5"),
+            ("state 1 = down", "broker 1 is down"),
+            (
+                "acked app > 30",
+                "the number of app's acknowledged records is more than 30",
+            ),
+            ("failed app = 1", "the number of app's failed records is 1"),
+            ("not leader t-0 = 1", "'not leader t-0 = 1' holds"),
+        ] {
+            let mut names = Names::default();
+            for line in ["brokers 1", "topic t", "producer app"] {
+                names.declare(&parse_statement(line, &names).expect("well-formed"));
+            }
+            let statement = parse_statement(&format!("run until {text}"), &names).expect("well-formed");
+            let Statement::RunUntil { condition, .. } = statement else {
+                panic!("{text} is waited for");
+            };
+            assert_eq!(awaited(&condition), said);
         }
     }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::{Notice, Page, Place, Way};
 use crate::lesson::compile::{self, is_act};
 use crate::lesson::library;
+use crate::lesson::said;
 use crate::lesson::{Answered, Fault, Lesson, Progress};
 use crate::scenario::ast::Statement;
 use crate::ui::act::{Act, Go};
@@ -93,8 +94,26 @@ impl Page {
                 self.note_solved();
             }
             Some(Moved::AtStop) => self.at_stop(target),
-            Some(moved) => self.stop_at(moved),
+            Some(moved) => self.halt_lesson(moved),
             None => {}
+        }
+    }
+
+    /// The lesson does not go on by itself. Whoever reads one does not see its lines, and can go back to where it does.
+    fn halt_lesson(&mut self, moved: Moved) {
+        let waits = self
+            .session
+            .as_ref()
+            .filter(|session| session.acts() > 0)
+            .and_then(awaited);
+        match (moved, waits) {
+            (Moved::Stuck(_), Some(waits)) => {
+                self.playing = false;
+                self.refuse(&format!(
+                    "the lesson {waits}, and this run, as you changed it, does not get there. 'This part again' goes back to where it does."
+                ));
+            }
+            (moved, _) => self.stop_at(moved),
         }
     }
 
@@ -214,7 +233,7 @@ impl Page {
         }
         self.jumped();
         match moved {
-            Moved::Stuck(_) => self.stop_at(moved),
+            Moved::Stuck(_) => self.halt_lesson(moved),
             Moved::On | Moved::AtStop | Moved::Quiet => self.at_stop(Some(stop)),
         }
     }
@@ -234,6 +253,17 @@ impl Page {
             Err(why) => self.refuse(&why),
         }
     }
+}
+
+/// What the present statement of a run waits for or does.
+fn awaited(session: &Session) -> Option<String> {
+    let script = session.playback().script();
+    let line = session.playback().line()?;
+    let present = script.lines.iter().find(|one| one.number == line)?;
+    Some(match &present.statement {
+        Statement::RunUntil { condition, .. } => format!("waits until {}", said::awaited(condition)),
+        act => format!("goes on with '{act}'"),
+    })
 }
 
 /// A lesson that cannot be played.
