@@ -3,6 +3,7 @@
 //! Stored text is never trusted: what is damaged is reported and begins anew, and everything that can still be read stays.
 //! Deliberately absent: where it is kept; that is the page's affair.
 
+use super::library;
 use crate::sorted::SortedMap;
 
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,23 @@ pub struct Restored {
     pub progress: Progress,
     /// What could not, in words for a person; empty if all is well.
     pub damages: Vec<String>,
+}
+
+impl LessonProgress {
+    /// No farther than to the lesson's last stop; says so if it was. Of a lesson that does not come with the program only
+    /// its file knows where it ends.
+    fn bound(&mut self, slug: &str) -> Option<String> {
+        let stops = library::find(slug)?.stops;
+        let last = u32::try_from(stops).ok()?.saturating_sub(1);
+        let far = self.stop;
+        self.stop = far.min(last);
+        (far > last).then(|| {
+            format!(
+                "the progress of lesson '{slug}' is at stop {} of {stops}; it is taken for the last one",
+                u64::from(far) + 1
+            )
+        })
+    }
 }
 
 impl Progress {
@@ -141,8 +159,9 @@ impl Progress {
             return anew("the stored progress holds no lessons; it begins anew".to_string());
         };
         for (slug, value) in &lessons {
-            match serde_json::from_str(value.get()) {
-                Ok(lesson) => {
+            match serde_json::from_str::<LessonProgress>(value.get()) {
+                Ok(mut lesson) => {
+                    restored.damages.extend(lesson.bound(slug));
                     restored.progress.lessons.insert(slug.clone(), lesson);
                 }
                 Err(_) => restored
@@ -199,6 +218,30 @@ mod tests {
         );
         assert_eq!(restored.progress.lesson("02-log"), some().lesson("02-log"));
         assert_eq!(restored.progress.lesson("06-high-watermark"), LessonProgress::default());
+    }
+
+    #[test]
+    fn nobody_is_farther_than_at_the_last_stop() {
+        for (stop, kept, damage) in [
+            (3, 3, None),
+            (
+                4,
+                3,
+                Some("the progress of lesson '00-kill-the-leader' is at stop 5 of 4; it is taken for the last one"),
+            ),
+            (
+                u32::MAX,
+                3,
+                Some(
+                    "the progress of lesson '00-kill-the-leader' is at stop 4294967296 of 4; it is taken for the last one",
+                ),
+            ),
+        ] {
+            let text = format!("{{\"version\":1,\"lessons\":{{\"00-kill-the-leader\":{{\"stop\":{stop}}}}}}}");
+            let restored = Progress::from_text(&text);
+            assert_eq!(restored.progress.lesson("00-kill-the-leader").stop, kept);
+            assert_eq!(restored.damages.first().map(String::as_str), damage);
+        }
     }
 
     #[test]
