@@ -660,13 +660,65 @@ fn a_stop_shows_the_partition_that_it_is_about() {
 }
 
 #[test]
+fn a_lesson_that_a_change_keeps_from_going_on_says_what_it_waits_for() {
+    let mut page = Page::new(Progress::default());
+    page.progress.reached("15-retention", 1, 12);
+    page.visit("#/lesson/15-retention");
+    page.perform(Act::Turn("retention.ms", "1h".into()));
+    page.perform(Act::Answer(Given::Skipped));
+    for _ in 0..3 {
+        page.perform(Act::Next);
+        while page.playing {
+            page.tick();
+        }
+    }
+    assert_eq!(
+        said(&page),
+        "the lesson waits until the log start of readings-0 on broker 1 is 5, and this run, as you changed it, does not get there. 'This part again' goes back to where it does."
+    );
+    page.perform(Act::Restart);
+    page.perform(Act::Answer(Given::Skipped));
+    page.perform(Act::Next);
+    assert_eq!(said(&page), "");
+}
+
+#[test]
+fn a_wrong_answer_on_the_picture_is_told_the_belief_behind_it() {
+    for (picked, belief) in [(vec![0, 1, 2], Some("M17")), (vec![0], None)] {
+        let mut page = Page::new(Progress::default());
+        page.progress.reached("06-the-high-watermark", 0, 5);
+        page.visit("#/lesson/06-the-high-watermark");
+        while page
+            .reading()
+            .is_some_and(|(reading, run)| reading.open_prediction(run).is_none())
+        {
+            page.perform(Act::Next);
+            page.perform(Act::Next);
+        }
+        page.perform(Act::Answer(Given::Records(picked.into_iter().collect())));
+        page.perform(Act::Next);
+        page.perform(Act::Next);
+        let (reading, run) = page.reading().expect("a lesson is read");
+        let outcomes = reading.outcomes_here(run);
+        let told: Vec<_> = outcomes.iter().map(|(_, one)| one.belief.map(|one| one.id())).collect();
+        assert_eq!(told, [belief]);
+    }
+}
+
+#[test]
 fn a_link_to_no_page_is_told() {
     let mut page = Page::new(Progress::default());
-    page.visit("#/lesson/nope");
+    page.visit("#/nope");
     assert!(matches!(page.place, Place::Landing(_)));
     assert_eq!(
         said(&page),
-        "There is no page '#/lesson/nope'. This is the first one; all lessons stand in the list."
+        "There is no page '#/nope'. This is the first one; all lessons stand in the list."
+    );
+    page.visit("#/lesson/99-nope");
+    assert!(matches!(page.place, Place::Lessons));
+    assert_eq!(
+        said(&page),
+        "There is no lesson '99-nope'. These are all that there are."
     );
     page.visit("#/");
     assert_eq!(said(&page), "");

@@ -241,6 +241,11 @@ impl Page {
                         }
                     }
                 },
+                None if other.starts_with("lesson/") => {
+                    self.place = Place::Lessons;
+                    let name = other.trim_start_matches("lesson/");
+                    self.say(&format!("There is no lesson '{name}'. These are all that there are."));
+                }
                 None => {
                     self.land(Vec::new());
                     if !other.is_empty() {
