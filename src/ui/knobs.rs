@@ -112,23 +112,29 @@ struct FieldProps {
 fn Field(props: &FieldProps) -> Html {
     let FieldProps { name, value, act, .. } = props;
     let input = use_node_ref();
+    // What was refused stays to be corrected, also where the knob is drawn anew.
+    let kept = use_mut_ref(|| None::<String>);
+    let shown = kept.borrow().clone().filter(|_| props.wrong);
+    let shown = shown.unwrap_or_else(|| value.clone());
     let commit = {
-        let (input, act, name, value) = (input.clone(), act.clone(), *name, value.clone());
+        let (input, kept, act, name, value) = (input.clone(), kept.clone(), act.clone(), *name, value.clone());
         Callback::from(move |()| {
             let Some(input) = input.cast::<HtmlInputElement>() else {
                 return;
             };
             let typed = input.value();
             if typed != value {
+                kept.replace(Some(typed.clone()));
                 act.emit(Act::Turn(name, typed.trim().to_string()));
             }
         })
     };
     let onkeydown = {
-        let (commit, input, value) = (commit.clone(), input.clone(), value.clone());
+        let (commit, input, kept, value) = (commit.clone(), input.clone(), kept, value.clone());
         Callback::from(move |event: KeyboardEvent| match event.key().as_str() {
             "Enter" => commit.emit(()),
             "Escape" => {
+                kept.replace(None);
                 if let Some(input) = input.cast::<HtmlInputElement>() {
                     input.set_value(&value);
                 }
@@ -138,7 +144,7 @@ fn Field(props: &FieldProps) -> Html {
     };
     html! {
         <span class="with-unit">
-            <input class="field" ref={input} id={format!("knob-{name}-field")} type="text" inputmode="text" autocomplete="off" spellcheck="false" value={value.clone()} aria-describedby={props.about.clone()} aria-invalid={props.wrong.to_string()} onchange={commit.reform(|_: Event| ())} {onkeydown}/>
+            <input class="field" ref={input} id={format!("knob-{name}-field")} type="text" inputmode="text" autocomplete="off" spellcheck="false" value={shown} aria-describedby={props.about.clone()} aria-invalid={props.wrong.to_string()} onchange={commit.reform(|_: Event| ())} {onkeydown}/>
             if !props.unit.is_empty() { <span class="unit">{ props.unit }</span> }
         </span>
     }
