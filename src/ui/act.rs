@@ -66,6 +66,15 @@ impl Zoom {
         }
     }
 
+    /// How many columns the words of a mark may take: so far before the last column they stand on its other side.
+    pub const fn words(self) -> i64 {
+        match self {
+            Zoom::Near => 1,
+            Zoom::Far => 2,
+            Zoom::Farthest => 5,
+        }
+    }
+
     /// This width, or the next narrower one if only that leaves room for so many columns in which a record can still be
     /// pressed; `columns` says how many there are at a width.
     pub fn with_room_for(self, span: i64, columns: impl Fn(Zoom) -> i64) -> Zoom {

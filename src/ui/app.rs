@@ -613,7 +613,8 @@ struct Room {
 impl Room {
     /// How many columns of records there are.
     fn columns(self, zoom: Zoom) -> i64 {
-        ((self.width - 8) / zoom.column(self.narrow)).max(2)
+        let before = if self.narrow { 12 } else { 8 };
+        ((self.width - before) / zoom.column(self.narrow)).max(2)
     }
 }
 

@@ -15,6 +15,8 @@ pub struct BrokerProps {
     pub frame: Frame,
     pub line: usize,
     pub size: Size,
+    /// How many columns the words of a mark may take.
+    pub words: i64,
     /// What stands under the row.
     pub children: Html,
 }
@@ -36,6 +38,7 @@ pub fn Broker(props: &BrokerProps) -> Html {
         frame,
         line,
         size,
+        words,
         children,
     } = props;
     let id = row.id;
@@ -73,7 +76,7 @@ pub fn Broker(props: &BrokerProps) -> Html {
                             html! { <CellView key={cell_key(cell)} cell={cell.clone()} broker={id} first={at == 0} {spot}/> }
                         }
                     }) }</>
-                    { marks_above(row, frame) }
+                    { marks_above(row, frame, *words) }
                 </div>
                 // The words stand where no record does; the records that went with the page cache are drawn in it.
                 if !row.health.has_process() {
@@ -168,14 +171,20 @@ fn segment_words(segment: &Segment) -> String {
 }
 
 /// What lies over the cells: log end and high watermark.
-fn marks_above(row: &BrokerRow, frame: &Frame) -> Html {
+fn marks_above(row: &BrokerRow, frame: &Frame, words: i64) -> Html {
+    let is_last = |at: i64| (at >= frame.window.end - words).then_some("last");
+    // Under the words of the log's end a record may lie that is no longer in it.
+    let over_ghost = |cell: &Cell| {
+        cell.offset == row.log_end.at && cell.layer == Layer::Disk && matches!(cell.standing, Standing::Ghost(_))
+    };
+    let raised = row.cells.iter().any(over_ghost).then_some("raised");
     html! {
         <>
-            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"), (row.log_end.at >= frame.window.end - 1).then_some("last"))} style={frame.at(row.log_end.at.max(frame.window.start))}>
+            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"), is_last(row.log_end.at), raised)} style={frame.at(row.log_end.at.max(frame.window.start))}>
                 <span>{ format!("LEO {}", row.log_end.at) }</span>
             </div>
             if let Some(mark) = row.high_watermark {
-                <div class={classes!("hw", mark.changed.then_some("changed"), (mark.at < frame.window.start).then_some("off"), (mark.at >= frame.window.end - 1).then_some("last"))} style={frame.at(mark.at.max(frame.window.start))}>
+                <div class={classes!("hw", mark.changed.then_some("changed"), (mark.at < frame.window.start).then_some("off"), is_last(mark.at))} style={frame.at(mark.at.max(frame.window.start))}>
                     <span>{ format!("HW {}", mark.at) }</span>
                 </div>
             }

@@ -179,7 +179,7 @@ pub fn Scene(props: &SceneProps) -> Html {
             <>{ for stage.brokers.iter().map(|row| {
                 let under = under(&props.under, Row::Broker(row.id));
                 let size = if props.detail.is_none_or(|detail| detail == row.id) { Size::Whole } else { Size::Small };
-                html! { <Broker key={row.id} row={row.clone()} frame={frame.clone()} line={place.line(Row::Broker(row.id)).unwrap_or(1)} {size}>{ under }</Broker> }
+                html! { <Broker key={row.id} row={row.clone()} frame={frame.clone()} line={place.line(Row::Broker(row.id)).unwrap_or(1)} {size} words={props.zoom.words()}>{ under }</Broker> }
             }) }</>
             <>{ for stage.consumers.iter().map(|lane| html! { <Consumer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }</>
             <Controller lane={stage.controller.clone()} line={place.controller}>{ under(&props.under, Row::Controller) }</Controller>
