@@ -202,6 +202,7 @@ impl fmt::Display for Fault {
             Fault::Framing { left, claimed, why } => {
                 write!(f, "no batch begins here: {}", framing(*why, *claimed, *left))
             }
+            Fault::Zeros { left: 1 } => write!(f, "1 zero byte up to the end of the file instead of batches"),
             Fault::Zeros { left } => write!(f, "{left} zero bytes up to the end of the file instead of batches"),
             Fault::Checksum {
                 base_offset,

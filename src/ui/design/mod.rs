@@ -145,6 +145,7 @@ pub fn verdict(trial: &Trial, task: &Task) -> String {
     let held = trial.outcomes().iter().filter(held).count();
     let at_work = match wanted {
         1 => format!("{busy} of 1 consumer has work"),
+        _ if busy == 1 => format!("1 of {wanted} consumers has work"),
         _ => format!("{busy} of {wanted} consumers have work"),
     };
     let idle = (busy < wanted).then(|| format!(" Only {at_work}."));
@@ -199,7 +200,7 @@ mod tests {
         let said = verdict(&trial, &task);
         assert_eq!(
             said,
-            "It breaks under 3 of 31 combinations. Only 1 of 8 consumers have work."
+            "It breaks under 3 of 31 combinations. Only 1 of 8 consumers has work."
         );
         let (shown, more) = broken(&trial);
         let told: Vec<(String, String)> = shown.iter().map(|one| (attack(&one.attack), outcome(one))).collect();
@@ -256,7 +257,7 @@ mod tests {
         let (mut trial, mut task) = tried(1, 1, 1, 0);
         assert_eq!(
             verdict(&trial, &task),
-            "It stands the only combination. Only 1 of 8 consumers have work."
+            "It stands the only combination. Only 1 of 8 consumers has work."
         );
         task.demand.faults = 0;
         task.demand.consumers = 1;

@@ -382,8 +382,8 @@ fn asked(
                     <button class="btn small" type="button" title="What a broker makes of this segment when it starts after an unclean end" onclick={at(Some(Walk::Recovery), 0)}>{ "Try recovery" }</button>
                 }
                 if !steps.is_empty() {
-                    <button class="btn small" type="button" disabled={shown <= 1} onclick={to(shown.saturating_sub(2))}>{ "Back" }</button>
-                    <button class="btn small" type="button" disabled={shown >= steps.len()} onclick={to(shown)}>{ "Next step" }</button>
+                    <button class="btn small" type="button" aria-disabled={(shown <= 1).then_some("true")} onclick={to(shown.saturating_sub(2))}>{ "Back" }</button>
+                    <button class="btn small" type="button" aria-disabled={(shown >= steps.len()).then_some("true")} onclick={to(shown.min(steps.len().saturating_sub(1)))}>{ "Next step" }</button>
                     <span class="faint">{ format!("{shown} of {}", steps.len()) }</span>
                 }
             </form>

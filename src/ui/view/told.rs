@@ -450,9 +450,18 @@ fn storage_line(what: &What, names: Names<'_>) -> Option<String> {
                 }
                 (true, 0, true) => format!("Broker {broker} opens its log: stopped cleanly, log end {leo}."),
                 (false, 0, _) => format!("Broker {broker} scans its log: every batch is sound, log end {leo}."),
-                (_, bytes, _) => format!(
-                    "Broker {broker} scans its log and cuts it at offset {leo}: {records}{bytes} bytes go{whole}."
-                ),
+                (_, bytes, _) => {
+                    let bytes = match bytes {
+                        1 => "1 byte".to_string(),
+                        many => format!("{many} bytes"),
+                    };
+                    let go = if cut.is_empty() && *dropped_bytes == 1 {
+                        "goes"
+                    } else {
+                        "go"
+                    };
+                    format!("Broker {broker} scans its log and cuts it at offset {leo}: {records}{bytes} {go}{whole}.")
+                }
             };
             format!("{scanned}{}", remade_line(remade))
         }

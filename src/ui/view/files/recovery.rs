@@ -98,13 +98,47 @@ fn believed(sound: &[&Part], steps: &mut Vec<WalkStep>) {
 /// What the scan leads to.
 fn cut(length: u64, end: u64, next: i64, behind: usize) -> String {
     let gone = length - end.min(length);
+    let them = if gone == 1 { "it" } else { "them" };
     let with = match behind {
         0 => String::new(),
-        1 => ", and the segment behind it with them".to_owned(),
-        many => format!(", and the {many} segments behind it with them"),
+        1 => format!(", and the segment behind it with {them}"),
+        many => format!(", and the {many} segments behind it with {them}"),
     };
     match gone {
         0 => format!("Every batch is sound: nothing is cut, and the log goes on at offset {next}."),
+        1 => format!("The log is cut here: 1 byte goes{with}. It goes on at offset {next}."),
         gone => format!("The log is cut here: {gone} bytes go{with}. It goes on at offset {next}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn one_byte_goes_and_two_go() {
+        for (length, end, behind, said) in [
+            (
+                9,
+                9,
+                0,
+                "Every batch is sound: nothing is cut, and the log goes on at offset 3.",
+            ),
+            (9, 8, 0, "The log is cut here: 1 byte goes. It goes on at offset 3."),
+            (
+                9,
+                8,
+                2,
+                "The log is cut here: 1 byte goes, and the 2 segments behind it with it. It goes on at offset 3.",
+            ),
+            (
+                9,
+                7,
+                1,
+                "The log is cut here: 2 bytes go, and the segment behind it with them. It goes on at offset 3.",
+            ),
+        ] {
+            assert_eq!(cut(length, end, 3, behind), said);
+        }
     }
 }
