@@ -683,6 +683,42 @@ fn a_lesson_that_a_change_keeps_from_going_on_says_what_it_waits_for() {
 }
 
 #[test]
+fn whoever_comes_back_from_the_playground_finds_the_lesson_where_it_was_left() {
+    let stop = |page: &Page| page.reading().and_then(|(reading, run)| reading.stop(run));
+    let mut page = Page::new(Progress::default());
+    page.progress.reached("18-design-a-topic", 11, 12);
+    page.visit("#/lesson/18-design-a-topic");
+    while stop(&page) != Some(12) {
+        page.perform(Act::Answer(Given::Skipped));
+        page.perform(Act::Next);
+        page.perform(Act::Next);
+    }
+    page.perform(Act::Scenario("brokers 1\ntopic t\n".into()));
+    assert!(matches!(page.place, Place::Playground(_)));
+    page.visit("#/lesson/18-design-a-topic");
+    assert_eq!(stop(&page), Some(12));
+    assert!(
+        page.reading()
+            .is_some_and(|(reading, run)| reading.design(run).is_some())
+    );
+    // Whoever comes from elsewhere begins a finished lesson anew.
+    page.visit("#/lessons");
+    page.visit("#/lesson/18-design-a-topic");
+    assert_ne!(stop(&page), Some(12));
+}
+
+#[test]
+fn the_words_of_a_mark_have_room_before_the_last_column() {
+    // `LEO 100` in small letters of one width.
+    const WORDS: i64 = 60;
+    for zoom in [Zoom::Near, Zoom::Far, Zoom::Farthest] {
+        for narrow in [true, false] {
+            assert!((zoom.words() + 1) * zoom.column(narrow) >= WORDS, "{zoom:?}");
+        }
+    }
+}
+
+#[test]
 fn a_wrong_answer_on_the_picture_is_told_the_belief_behind_it() {
     for (picked, belief) in [(vec![0, 1, 2], Some("M17")), (vec![0], None)] {
         let mut page = Page::new(Progress::default());

@@ -1,6 +1,8 @@
 //! The form of a design: five numbers, a button, and what came of it. A trial goes on for a part of each frame, so that
 //! the page is never blocked, and ends when a number is changed.
 
+use std::cell::RefCell;
+
 use gloo_render::request_animation_frame;
 use web_sys::{HtmlInputElement, js_sys};
 use yew::prelude::*;
@@ -56,6 +58,19 @@ impl Form {
     }
 }
 
+/// A design that was left to see on the playground what breaks it.
+struct Left {
+    /// The task's words.
+    ask: String,
+    form: Form,
+    trial: Option<Trial>,
+}
+
+thread_local! {
+    /// The design that was left last, for whoever comes back to it.
+    static LEFT: RefCell<Option<Left>> = const { RefCell::new(None) };
+}
+
 /// Properties of the form.
 #[derive(Properties, PartialEq)]
 pub struct DesignProps {
@@ -69,9 +84,14 @@ pub struct DesignProps {
 #[component]
 pub fn DesignPanel(props: &DesignProps) -> Html {
     let DesignProps { task, act } = props;
-    let form = use_state(|| Form::of(task));
-    let trial = use_mut_ref(|| None::<Trial>);
-    let going = use_state(|| false);
+    let left = use_mut_ref(|| LEFT.take().filter(|left| left.ask == task.ask));
+    let form = use_state(|| {
+        left.borrow()
+            .as_ref()
+            .map_or_else(|| Form::of(task), |left| left.form.clone())
+    });
+    let trial = use_mut_ref(|| left.take().and_then(|left| left.trial));
+    let going = use_state(|| trial.borrow().as_ref().is_some_and(|trial| !trial.is_done()));
     let frames = use_state(|| 0_u32);
     let wrong = use_state(|| None::<String>);
     {
@@ -112,6 +132,17 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
             going.set(false);
             wrong.set(None);
             form.set(changed);
+        })
+    };
+    let play = {
+        let (form, trial, act, ask) = (form.clone(), trial.clone(), act.clone(), task.ask.clone());
+        Callback::from(move |text: String| {
+            LEFT.replace(Some(Left {
+                ask: ask.clone(),
+                form: (*form).clone(),
+                trial: trial.take(),
+            }));
+            act.emit(Act::Scenario(text));
         })
     };
     let (design, demand) = (form.design(), form.demand(task));
@@ -181,7 +212,7 @@ pub fn DesignPanel(props: &DesignProps) -> Html {
             <p role="status" data-testid="design-status">{ status }</p>
             if let Some(trial) = held.as_ref() {
                 if *going { <progress aria-label="Combinations tried" max={trial.len().to_string()} value={trial.outcomes().len().to_string()}/> }
-                { breaks(trial, act) }
+                { breaks(trial, &play) }
             }
         </section>
     }
@@ -199,7 +230,7 @@ fn slice(trial: &mut Trial) -> Result<Going, String> {
 }
 
 /// What breaks the design, the worst first.
-fn breaks(trial: &Trial, act: &Callback<Act>) -> Html {
+fn breaks(trial: &Trial, play: &Callback<String>) -> Html {
     let (shown, more) = broken(trial);
     if shown.is_empty() {
         return Html::default();
@@ -210,7 +241,7 @@ fn breaks(trial: &Trial, act: &Callback<Act>) -> Html {
         html! {
             <tr key={faults.clone()}>
                 <th scope="row">{ faults.clone() }</th>
-                <td>{ outcome(one) }{ " " }<button type="button" class="link inline" aria-label={format!("Play it on the playground: {faults}")} onclick={act.reform(move |_| Act::Scenario(text.clone()))}>{ "Play it" }</button></td>
+                <td>{ outcome(one) }{ " " }<button type="button" class="link inline" aria-label={format!("Play it on the playground: {faults}")} onclick={play.reform(move |_| text.clone())}>{ "Play it" }</button></td>
             </tr>
         }
     };

@@ -170,6 +170,8 @@ pub struct Page {
     pub progress: Progress,
     /// The run to go on from once its lesson is there.
     kept: Option<Kept>,
+    /// The lesson that was left for the playground, and where it stood.
+    left: Option<(Rc<str>, Kept)>,
     /// The playground that was left last, if anything of it was somebody's own.
     pub(in crate::ui) aside: Option<Aside>,
     /// The same as it was written down before the page was loaded, to be read when it is needed.
@@ -212,6 +214,7 @@ impl Page {
             picked: SortedSet::new(),
             progress,
             kept: None,
+            left: None,
             aside: None,
             recalled: None,
             version: 0,
@@ -222,6 +225,7 @@ impl Page {
 
     /// Goes to the place that a fragment of the address names.
     pub fn visit(&mut self, fragment: &str) {
+        let left = self.left.take().filter(|_| matches!(self.place, Place::Playground(_)));
         self.leave_to();
         match fragment.trim_start_matches(['#', '/']) {
             "lessons" | "own" => self.place = Place::Lessons,
@@ -232,15 +236,20 @@ impl Page {
                 }
             }
             other => match other.strip_prefix("lesson/").and_then(library::find) {
-                Some(source) => match source.text() {
-                    Some(text) => self.open(source.slug, text),
-                    None => {
-                        self.place = Place::Coming {
-                            slug: source.slug.into(),
-                            failed: None,
+                Some(source) => {
+                    match source.text() {
+                        Some(text) => self.open(source.slug, text),
+                        None => {
+                            self.place = Place::Coming {
+                                slug: source.slug.into(),
+                                failed: None,
+                            }
                         }
                     }
-                },
+                    if let Some((_, kept)) = left.filter(|(slug, _)| **slug == *source.slug) {
+                        self.resume(kept);
+                    }
+                }
                 None if other.starts_with("lesson/") => {
                     self.place = Place::Lessons;
                     let name = other.trim_start_matches("lesson/");
@@ -534,6 +543,8 @@ impl Page {
             }
             Act::Fetched(slug, text) => self.fetched(&slug, text),
             Act::Scenario(text) => {
+                let lesson = self.reading().map(|(reading, _)| Rc::clone(&reading.slug));
+                self.left = lesson.and_then(|slug| Some((slug, self.kept()?))).or(self.left.take());
                 if let Some(later) = later::get() {
                     (later.begin_playground)(self, None, &text);
                 }
