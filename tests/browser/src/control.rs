@@ -37,7 +37,7 @@ const EYES: &str = r#"(() => {
         return box.width > 0 && box.height > 0 && !element.closest('[inert]') && !element.classList.contains('skip');
     };
     // What is on already, and cannot be switched off by being used: a chosen option, the place where one is.
-    const rests = (element) => element.disabled || element.readOnly || element.checked || element.options?.length === 1
+    const rests = (element) => element.disabled || element.ariaDisabled === 'true' || element.readOnly || element.checked || element.options?.length === 1
         || (element.closest('.seg, .tree, .strip, [aria-label=Partitions]') && element.ariaPressed === 'true')
         || (element.hasAttribute('aria-current') && new URL(element.href).hash === (location.hash || '#/'));
     const controls = () => {
