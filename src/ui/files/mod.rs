@@ -3,6 +3,7 @@
 //! Real files are opened here too. They are read in slices when they are needed, and nothing of them leaves the page.
 
 mod beside;
+mod opening;
 mod real;
 
 use std::rc::Rc;
@@ -13,13 +14,14 @@ use web_sys::{File, HtmlInputElement};
 use yew::prelude::*;
 
 use self::beside::Beside;
-use self::real::{Reading, Real, dropped, listed, read, slice, within};
+use self::opening::{Source, use_opened, use_part_bytes};
+use self::real::{Real, dropped, listed, within};
 use crate::inspect::FileKind;
 use crate::ui::icons::icon;
 use crate::ui::view::files::{
-    Bar, Chosen, Detail, Entry, Folder, HexRow, Is, Layer, Lead, MOST_IN_MEMORY, Opened, Part, Parts, Row, SHOWN_BYTES,
-    Stored, Strip, Walk, WalkStep, Wanted, bases_of, detail, folder_of, in_words, leads, listing, look_up, open,
-    recovery, recovery_point, segment_of, size, sizes, span_of, strip, tree,
+    Bar, Chosen, Detail, Entry, Folder, HexRow, Is, Layer, Lead, Opened, Part, Parts, Row, Stored, Strip, Walk,
+    WalkStep, bases_of, detail, folder_of, in_words, leads, look_up, recovery, recovery_point, segment_of, size, sizes,
+    span_of, strip, tree,
 };
 
 /// The most faults that are listed.
@@ -39,161 +41,94 @@ type Choose = Callback<Chosen>;
 pub fn Files(props: &FilesProps) -> Html {
     let chosen = use_state(Chosen::default);
     let real = use_state(|| None::<Rc<Real>>);
-    let reading = use_state(Reading::default);
     let choose: Choose = {
         let chosen = chosen.clone();
         Callback::from(move |next| chosen.set(next))
     };
-    let replica = props.folder.replica(chosen.broker);
-    let entries = match (&*real, replica) {
-        (Some(real), _) => real.entries.clone(),
-        (None, Some(replica)) => listing(&replica.files),
-        (None, None) => Vec::new(),
+    let source = match (&*real, props.folder.replica(chosen.broker)) {
+        (Some(real), _) => Source::Real(real.clone()),
+        (None, Some(replica)) => Source::Simulated(replica),
+        (None, None) => Source::Nowhere,
     };
+    let entries = source.entries();
     let file = chosen.file_in(&entries);
-    let turn = use_mut_ref(|| 0_u32);
-    {
-        let (reading, real, turn) = (reading.clone(), real.clone(), turn.clone());
-        let which = real.as_ref().map(|real| (Rc::as_ptr(real) as usize, file.clone()));
-        use_effect_with(which, move |_| {
-            *turn.borrow_mut() += 1;
-            let mine = *turn.borrow();
-            if let (Some(real), Some(name)) = ((*real).clone(), file) {
-                let told = move |next: Reading| {
-                    let current = *turn.borrow() == mine;
-                    if current {
-                        reading.set(next);
-                    }
-                    current
-                };
-                spawn_local(async move { read(&real, name, told).await });
-            }
-        });
-    }
-    let file = chosen.file_in(&entries);
-    let opened = match (&*real, replica, &file) {
-        (_, _, None) => None,
-        (Some(_), _, Some(_)) => reading.opened.clone().filter(|_| reading.name == file),
-        (None, Some(replica), Some(name)) => Some(open(&replica.files, name).map(Rc::new)),
-        (None, None, Some(_)) => None,
-    };
-    let steps = match opened.as_ref() {
-        Some(Ok(opened)) => walked(opened, &chosen, || {
-            let point = replica.filter(|_| real.is_none());
-            let point = point.and_then(|replica| recovery_point(replica, &props.folder.name));
-            (point, bases_of(&entries, folder_of(&opened.name)))
-        }),
-        _ => Vec::new(),
-    };
+    let opening = use_opened(&source, file.as_ref());
+    let opened = opening.opened.as_ref().and_then(|opened| opened.as_ref().ok());
+    let steps = opened.map_or_else(Vec::new, |opened| walked(opened, &chosen, &source, props, &entries));
     let step = chosen.walk.and_then(|(_, step)| steps.get(step));
-    let part = opened
-        .as_ref()
-        .and_then(|opened| picked(opened.as_ref().ok()?, &chosen, step));
-    {
-        let (reading, real, file) = (reading.clone(), real.clone(), file.clone());
-        let ready = reading.opened.is_some();
-        let which = real.as_ref().map(|real| (Rc::as_ptr(real) as usize, file, part, ready));
-        use_effect_with(which, move |which| {
-            if let (Some(real), Some((_, Some(name), Some(part), true))) = ((*real).clone(), which.clone()) {
-                spawn_local(async move {
-                    // The records of a batch can be listed; of anything else only the first bytes are shown.
-                    let most = match part.is {
-                        Is::Batch { .. } => MOST_IN_MEMORY,
-                        _ => SHOWN_BYTES as u64,
-                    };
-                    let wanted = Wanted {
-                        position: part.position,
-                        length: part.length.min(most),
-                    };
-                    let Some(file) = real.file(&name) else { return };
-                    if let Ok(bytes) = slice(file, wanted).await {
-                        reading.set(Reading {
-                            bytes: Some((part.position, bytes.into())),
-                            ..(*reading).clone()
-                        });
-                    }
-                });
-            }
-        });
-    }
-    let bytes: Rc<[u8]> = match (&*real, replica, &file, &part) {
-        (Some(_), _, _, Some(part)) => match &reading.bytes {
-            Some((position, bytes)) if *position == part.position => bytes.clone(),
-            _ => Rc::default(),
-        },
-        (None, Some(replica), Some(name), Some(part)) => {
-            let all = replica.files.get(name).map(|file| file.to_bytes()).unwrap_or_default();
-            let from = (part.position as usize).min(all.len());
-            all[from..(part.end() as usize).min(all.len())].into()
-        }
-        _ => Rc::default(),
-    };
-    let take = {
-        let (real, choose) = (real.clone(), choose.clone());
-        Callback::from(move |files: Vec<(String, File)>| {
-            if !files.is_empty() {
-                real.set(Some(Rc::new(Real::new(files))));
-                choose.emit(Chosen::default());
-            }
-        })
-    };
-    let back = {
-        let (real, choose) = (real.clone(), choose.clone());
-        Callback::from(move |_: MouseEvent| {
-            real.set(None);
+    let part = opened.and_then(|opened| picked(opened, &chosen, step));
+    let bytes = use_part_bytes(&source, file.as_ref(), part);
+    let put = {
+        let choose = choose.clone();
+        Callback::from(move |next: Option<Rc<Real>>| {
+            real.set(next);
             choose.emit(Chosen::default());
         })
     };
-    let stored = entries
-        .iter()
-        .find(|entry| Some(&entry.name) == file.as_ref())
-        .map_or(Stored::Unknown, |entry| entry.stored);
-    let stored = if real.is_some() { Stored::Unknown } else { stored };
-    let beside = real.as_ref().and_then(|real| {
-        let opened = opened.as_ref()?.as_ref().ok()?;
-        let file = real
-            .file(&opened.name)
-            .filter(|_| matches!(opened.kind, FileKind::Log { .. }))?;
-        let span = span_of(&entries, &opened.name);
-        Some(html! { <Beside key={opened.name.to_string()} file={file.clone()} opened={opened.clone()} folder={props.folder.clone()} {span}/> })
-    });
-    let shown = part
-        .as_ref()
-        .zip(opened.as_ref().and_then(|opened| opened.as_ref().ok()));
-    let shown = shown.map(|(part, opened)| Rc::new(detail(opened.kind, part, &bytes, &opened.whole, chosen.record)));
-    let drop = take.clone();
+    let take = {
+        let put = put.clone();
+        Callback::from(move |files: Vec<(String, File)>| {
+            if !files.is_empty() {
+                put.emit(Some(Rc::new(Real::new(files))));
+            }
+        })
+    };
+    let is_read = |opened: &Rc<Opened>| {
+        let stored = source.stored(&entries, file.as_ref());
+        let beside = source.real().map(|real| laid_beside(real, opened, &entries, props));
+        let part = part.as_ref();
+        let shown = part.zip(bytes.as_ref().ok());
+        let shown = shown.map(|(part, bytes)| Rc::new(detail(opened.kind, part, bytes, &opened.whole, chosen.record)));
+        html! {
+            <>
+                <section class="pic" aria-label={format!("What is in {}", opened.name)}>
+                    { asked(opened, &entries, &chosen, &choose, &steps, part) }
+                    { faults(opened) }
+                    { picture(opened, part, stored, step, &chosen, &choose) }
+                    if let Err(why) = &bytes { <p class="notice error" role="alert" data-testid="no-bytes">{ why.clone() }</p> }
+                    if let Some(shown) = &shown { { records(shown, &chosen, &choose) } }
+                    { beside.unwrap_or_default() }
+                </section>
+                if let Some(detail) = shown { <Bytes {detail}/> }
+            </>
+        }
+    };
     html! {
-        <div class="files" data-testid="files"
-            ondragover={Callback::from(|event: DragEvent| event.prevent_default())}
-            ondrop={Callback::from(move |event: DragEvent| {
-                event.prevent_default();
-                let (drop, entries) = (drop.clone(), event.data_transfer().map(|data| dropped(&data)).unwrap_or_default());
-                spawn_local(async move { drop.emit(within(entries).await) });
-            })}>
+        <div class="files" data-testid="files" ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={dropping(&take)}>
             <section class="tree" aria-label="Folder">
-                { heading(props, &chosen, real.as_deref(), &choose, back) }
+                { heading(props, &chosen, source.real().map(|real| &**real), &choose, put.reform(|_| None)) }
                 { listed_tree(&entries, file.as_ref(), &chosen, &choose) }
                 { opener(&take) }
             </section>
-            { match (&opened, &file) {
-                (Some(Ok(opened)), _) => html! {
-                    <>
-                        <section class="pic" aria-label={format!("What is in {}", opened.name)}>
-                            { asked(opened, &entries, &chosen, &choose, &steps, part.as_ref()) }
-                            { faults(opened) }
-                            { picture(opened, part.as_ref(), stored, step, &chosen, &choose) }
-                            if let Some(shown) = &shown { { records(shown, &chosen, &choose) } }
-                            { beside.unwrap_or_default() }
-                        </section>
-                        if let Some(detail) = shown { <Bytes {detail}/> }
-                    </>
-                },
+            { match (&opening.opened, &file) {
+                (Some(Ok(opened)), _) => is_read(opened),
                 (Some(Err(why)), _) => html! { <p class="notice error pic" role="alert" data-testid="no-segment">{ why.clone() }</p> },
-                (None, Some(_)) => html! { <p class="pic soft" role="status">{ format!("Read up to byte {}.", reading.reached) }</p> },
+                (None, Some(_)) => html! { <p class="pic soft" role="status">{ format!("Read up to byte {}.", opening.reached) }</p> },
                 (None, None) => html! { <p class="pic empty">{ "There is no replica yet, and so no folder." }</p> },
             } }
         </div>
     }
+}
+
+/// Files and folders that are dropped are taken.
+fn dropping(take: &Callback<Vec<(String, File)>>) -> Callback<DragEvent> {
+    let take = take.clone();
+    Callback::from(move |event: DragEvent| {
+        event.prevent_default();
+        let entries = event.data_transfer().map(|data| dropped(&data)).unwrap_or_default();
+        let take = take.clone();
+        spawn_local(async move { take.emit(within(entries).await) });
+    })
+}
+
+/// A segment of this machine beside the simulated replicas' logs.
+fn laid_beside(real: &Real, opened: &Rc<Opened>, entries: &[Entry], props: &FilesProps) -> Html {
+    let file = real.file(&opened.name);
+    let Some(file) = file.filter(|_| matches!(opened.kind, FileKind::Log { .. })) else {
+        return html! {};
+    };
+    let span = span_of(entries, &opened.name);
+    html! { <Beside key={opened.name.to_string()} file={file.clone()} opened={opened.clone()} folder={props.folder.clone()} {span}/> }
 }
 
 /// The part that is open: the one that was picked, or that a walk has come to, or the last.
@@ -206,9 +141,14 @@ fn picked(opened: &Opened, chosen: &Chosen, step: Option<&WalkStep>) -> Option<P
         .copied()
 }
 
-/// All steps of the walk that is shown. `folder` gives the recovery point, where it is known, and the first offsets of the
-/// folder's segments.
-fn walked(opened: &Opened, chosen: &Chosen, folder: impl Fn() -> (Option<i64>, Vec<i64>)) -> Vec<WalkStep> {
+/// All steps of the walk that is shown.
+fn walked(
+    opened: &Opened,
+    chosen: &Chosen,
+    source: &Source<'_>,
+    props: &FilesProps,
+    entries: &[Entry],
+) -> Vec<WalkStep> {
     match (opened.kind, chosen.walk) {
         (FileKind::Log { base }, Some((Walk::LookUp(offset), _))) if base <= offset => look_up(opened, offset),
         (_, Some((Walk::LookUp(offset), _))) => vec![WalkStep {
@@ -217,8 +157,9 @@ fn walked(opened: &Opened, chosen: &Chosen, folder: impl Fn() -> (Option<i64>, V
             batch: None,
         }],
         (FileKind::Log { .. }, Some((Walk::Recovery, _))) => {
-            let (point, bases) = folder();
-            recovery(opened, point, &bases)
+            let replica = source.replica();
+            let point = replica.and_then(|replica| recovery_point(replica, &props.folder.name));
+            recovery(opened, point, &bases_of(entries, folder_of(&opened.name)))
         }
         _ => Vec::new(),
     }

@@ -26,14 +26,10 @@ pub struct Real {
 /// What was read of a real file so far.
 #[derive(Clone, Default)]
 pub struct Reading {
-    /// Which file.
-    pub name: Option<Rc<str>>,
     /// What is in it, or why it cannot be shown; nothing while it is read.
     pub opened: Option<Result<Rc<Opened>, String>>,
     /// Up to which byte it was read.
     pub reached: u64,
-    /// The bytes of the part that was picked.
-    pub bytes: Option<(u64, Rc<[u8]>)>,
 }
 
 impl Real {
@@ -132,7 +128,6 @@ pub async fn slice(file: &File, wanted: Wanted) -> Result<Vec<u8>, String> {
 /// Reads a real file, telling from time to time how far it has come; ends when that is not wanted any more.
 pub async fn read(real: &Real, name: Rc<str>, told: impl Fn(Reading) -> bool) {
     let reading = |opened| Reading {
-        name: Some(name.clone()),
         opened,
         ..Reading::default()
     };

@@ -64,3 +64,61 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() -> Result<()> {
         files(page)
     })
 }
+
+/// Holds back what is read of files: each piece comes when `held[n]()` is called, in whatever order.
+const HOLD: &str = "(() => {
+    const read = Blob.prototype.arrayBuffer;
+    window.held = [];
+    Blob.prototype.arrayBuffer = function () {
+        return new Promise((done) => held.push(() => read.call(this).then(done)));
+    };
+})()";
+
+#[test]
+fn a_slice_that_comes_late_takes_nothings_place() -> Result<()> {
+    drive("late-slices", View::WIDE, "", |page| {
+        real_folder(page, "broker-1")?;
+        open(page, "payments-0/00000000000000000000.log", "0–3")?;
+        let bytes = |page: &Page| page.text(".bytes .hex");
+        let pick = |number: u32| {
+            page.eval(&format!(
+                "document.querySelectorAll('.strip button.b')[{number}].click()"
+            ))
+        };
+        let are_there = "document.querySelector('.bytes .hex').innerText.length > 100";
+        pick(0)?;
+        page.wait_until("the first batch's bytes are there", are_there)?;
+        let first = bytes(page)?;
+        pick(1)?;
+        let are_others = format!(
+            "{are_there} && document.querySelector('.bytes .hex').innerText !== {}",
+            json!(first)
+        );
+        page.wait_until("the second's are", &are_others)?;
+        let whole = bytes(page)?;
+        page.eval(HOLD)?;
+        pick(0)?;
+        page.wait_until("the first is asked for", "held.length === 1")?;
+        pick(1)?;
+        page.wait_until("the second is asked for", "held.length === 2")?;
+        page.eval("held[1]()")?;
+        page.wait_until(
+            "it is shown",
+            &format!("document.querySelector('.bytes .hex').innerText === {}", json!(whole)),
+        )?;
+        page.eval("held[0]().then(() => new Promise((done) => setTimeout(done, 100)))")?;
+        ensure!(bytes(page)? == whole, "the first came late: {}", bytes(page)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_file_that_is_gone_is_told() -> Result<()> {
+    drive("gone", View::WIDE, "", |page| {
+        real_folder(page, "broker-1")?;
+        open(page, "payments-0/00000000000000000000.log", "0–3")?;
+        page.eval("Blob.prototype.arrayBuffer = () => Promise.reject(new Error('gone'))")?;
+        page.eval("document.querySelectorAll('.strip button.b')[0].click()")?;
+        page.wait_for_text("this file cannot be read any more; open it again")
+    })
+}
