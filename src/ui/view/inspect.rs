@@ -13,8 +13,8 @@ use crate::ui::act::Subject;
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{brokers_said, bytes, offsets, time};
 use crate::ui::view::panels::{Change, Chip, Inspector, Tone, Verdict};
-use crate::ui::view::rows::{health, role};
-use crate::ui::view::stage::{Health, Role};
+use crate::ui::view::rows::{health, role_said};
+use crate::ui::view::stage::Health;
 use crate::ui::view::told;
 
 /// The inspector of what is selected; nothing if it does not exist at this moment.
@@ -60,22 +60,13 @@ fn record(look: &Look<'_>, tag: Tag) -> Option<Inspector> {
         verdict: verdict(story, fate, &custody),
         custody: custody
             .iter()
-            .map(|copy| (holder(look, copy.broker), place(copy)))
+            .map(|copy| {
+                let holder = format!("{} · {}", copy.broker, role_said(look, copy.broker));
+                (holder.into(), place(copy))
+            })
             .collect(),
         facts: facts(look, tag, story),
     })
-}
-
-fn holder(look: &Look<'_>, id: BrokerId) -> Rc<str> {
-    let word = match (health(look, id), role(look, id)) {
-        (Health::Up, Role::Leader) => "leader",
-        (Health::Up, Role::FormerLeader) => "zombie",
-        (Health::Up, Role::InSync) => "in sync",
-        (Health::Up, Role::OutOfSync) => "out of sync",
-        (Health::Up, Role::NoReplica) => "no replica",
-        (other, _) => other.word().unwrap_or("up"),
-    };
-    format!("{id} · {word}").into()
 }
 
 /// Where a copy is.

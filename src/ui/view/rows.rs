@@ -105,6 +105,18 @@ pub fn role_in(look: &Look<'_>, at: TopicPartition, id: BrokerId) -> Role {
     }
 }
 
+/// What a broker is to the partition in view, in words; of one that does not run, how it stands.
+pub fn role_said(look: &Look<'_>, id: BrokerId) -> &'static str {
+    match (health(look, id), role(look, id)) {
+        (Health::Up, Role::Leader) => "leader",
+        (Health::Up, Role::FormerLeader) => "zombie",
+        (Health::Up, Role::InSync) => "in sync",
+        (Health::Up, Role::OutOfSync) => "out of sync",
+        (Health::Up, Role::NoReplica) => "no replica",
+        (other, _) => other.word().unwrap_or("up"),
+    }
+}
+
 /// What a broker is doing, in a few words.
 fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role, doomed: usize) -> String {
     let replica = look.world.broker(id).and_then(|broker| broker.replica(look.partition));

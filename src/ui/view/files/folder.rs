@@ -9,8 +9,7 @@ use crate::log::checkpoint::read_offsets;
 use crate::log::{File, Files};
 use crate::ui::act::Subject;
 use crate::ui::view::look::Look;
-use crate::ui::view::rows::{health, role};
-use crate::ui::view::stage::{Health, Role};
+use crate::ui::view::rows::role_said;
 
 /// Suffixes of files that wait for deletion or belong to an unfinished compaction.
 const WAITING: [&str; 3] = [".deleted", ".cleaned", ".swap"];
@@ -157,7 +156,7 @@ pub fn replicas(look: &Look<'_>, selected: Option<Subject>) -> Folder {
         }
         Some(Replica {
             broker: id.0,
-            words: standing(look, id),
+            words: role_said(look, id),
             runs: broker.is_running(),
             files,
         })
@@ -171,17 +170,6 @@ pub fn replicas(look: &Look<'_>, selected: Option<Subject>) -> Folder {
         name: look.names.partition(look.partition).into(),
         shown: inspected.or(leader.map(|id| id.0)),
         replicas: look.world.broker_ids().filter_map(held).collect(),
-    }
-}
-
-fn standing(look: &Look<'_>, id: BrokerId) -> &'static str {
-    match (health(look, id), role(look, id)) {
-        (Health::Up, Role::Leader) => "leader",
-        (Health::Up, Role::FormerLeader) => "zombie",
-        (Health::Up, Role::InSync) => "in sync",
-        (Health::Up, Role::OutOfSync) => "out of sync",
-        (Health::Up, Role::NoReplica) => "no replica",
-        (other, _) => other.word().unwrap_or("up"),
     }
 }
 
