@@ -5,12 +5,15 @@
 // means loading the document again; what has to outlive that is kept in `sessionStorage` (this tab, this site).
 //
 // What the page does for this (src/ui):
-// 1. It keeps its position in `sessionStorage['highwater.resume']` as JSON and rewrites it after every good step:
+// 1. It keeps its position in `sessionStorage['highwater.resume']` as JSON and rewrites it after each good step; while a
+//    long run plays, only once it stands still (`Page::is_written_later`):
 //      { "scenario": "brokers 3\n…",   the text that leads here, as the page's own 'copy' gives it
-//        "step": 41,                   how many of its steps were taken and went well
-//        "lesson": "acks" }            optional: the page may add any further fields of its own
+//        "step": 41,                   the step one is at, as the page numbers it
+//        "position": 44,               the page's own: the same in its history
+//        "stops": [[0, 3], [1, 17]] }  the page's own: the stops of a lesson that were reached, and where
+//    Of these this script reads `scenario` and `step`.
 // 2. Its panic hook calls `highwater.panicked(message)`; a trap without a message is noticed all the same.
-// 3. When it mounts and `highwater.crashed` is not null, it replays `crashed.resume` up to `step`, paused, and only
+// 3. When it mounts and `highwater.crashed` is not null, it replays `crashed.resume` up to there, paused, and only
 //    then writes `highwater.resume` anew. A crash before that counts as 'it crashed again while starting': this script
 //    then stops instead of starting for ever, and offers to begin from the start.
 //

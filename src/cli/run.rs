@@ -1,8 +1,8 @@
 //! `highwater run FILE…`: runs scenarios.
 //!
 //! One line a file; under it what failed, with its place; at the end the totals. With `--trace` every event, with `--json`
-//! all of it as JSON Lines, with `--until` the state before a line, with `--files` the brokers' files. Deliberately absent: the running itself
-//! ([`crate::scenario::run`]).
+//! all of it as JSON Lines, with `--until` the state before a line, with `--files` the brokers' files. Deliberately absent:
+//! the running itself ([`crate::scenario::run`]).
 
 use super::{files, state};
 use crate::cluster::{Event, World};

@@ -1,6 +1,7 @@
 //! The page: the only room that knows the DOM, the URL, pixels and wall-clock time.
 //!
-//! `view` and `act` are plain data and compile everywhere; all else is the Yew page and exists on `wasm32` alone.
+//! The page's state, what each act does to it and what is shown of it are plain data and compile everywhere: the modules
+//! that stand first. The components that draw it, and what they ask of the browser, exist on `wasm32` alone.
 //! The page never recomputes protocol: it draws the world and animates the events of a step.
 
 pub mod act;

@@ -23,8 +23,9 @@ pub struct Topic {
 impl Controller {
     /// Creates a topic with one partition for each list of replicas and answers its id.
     ///
-    /// Refuses with `TOPIC_ALREADY_EXISTS`, `INVALID_PARTITIONS` without any list, or `INVALID_REPLICA_ASSIGNMENT` if a list is empty, names a broker twice
-    /// or one that is not registered, is of another length than the first, or if none of its brokers is active.
+    /// Refuses with `TOPIC_ALREADY_EXISTS`, `INVALID_PARTITIONS` without any list, or `INVALID_REPLICA_ASSIGNMENT` if a list
+    /// is empty, names a broker twice or one that is not registered, is of another length than the first, or if none of
+    /// its brokers is active.
     pub fn create_topic(&mut self, name: &str, assignments: &[Vec<BrokerId>]) -> Outcome<Result<TopicId, Errors>> {
         if self.topic_named(name).is_some() {
             return Outcome::refused(Err(Errors::TopicAlreadyExists));

@@ -1,4 +1,5 @@
-//! The configs of a broker, among them the cluster-wide defaults of the topic configs. One row each: name, default and validator as Kafka 4.4 defines them, then what this project adds.
+//! The configs of a broker, among them the cluster-wide defaults of the topic configs. One row each: name, default and
+//! validator as Kafka 4.4 defines them, then what this project adds.
 //!
 //! A broker reads most of them once, when it starts; those marked `dynamic` can be changed while it runs.
 //! Left out are network, security, quotas, tiered storage, share groups and streams: nothing in the model could act on them.

@@ -5,8 +5,9 @@
 //! answers when there is news. One that polls when told asks for nothing beyond what a poll needs. Reading takes nothing
 //! away and disturbs nobody. Mirrors `KafkaConsumer`, `Fetcher`, `OffsetFetcher` and `SubscriptionState`.
 //!
-//! Deliberately absent: transactions, preferred replicas, paused partitions. An application handles what it gets in no time.
-//! A fetch that no longer asks for the right thing (after a seek, or when another partition joins) is replaced at once, where Kafka waits up to `fetch.max.wait.ms` for its answer.
+//! Deliberately absent: transactions, preferred replicas, paused partitions. An application handles what it gets in no
+//! time. A fetch that no longer asks for the right thing (after a seek, or when another partition joins) is replaced at
+//! once, where Kafka waits up to `fetch.max.wait.ms` for its answer.
 
 mod answers;
 mod commits;

@@ -1,6 +1,7 @@
 //! A member of a group under the consumer protocol, as its coordinator keeps it.
 //!
-//! Mirrors `ConsumerGroupMember` and `MemberState`. Deliberately absent: racks, subscriptions by pattern, members that speak the classic protocol in a group of this one.
+//! Mirrors `ConsumerGroupMember` and `MemberState`. Deliberately absent: racks, subscriptions by pattern, members that speak
+//! the classic protocol in a group of this one.
 
 use std::sync::Arc;
 
