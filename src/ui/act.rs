@@ -191,8 +191,12 @@ pub enum Act {
     Dismiss,
     /// Takes what is said of a future that was cut off away.
     DismissCut,
-    /// The scene is copied as text: whoever holds the clipboard does it, and this says so.
+    /// Copies the scene as text: whoever holds the clipboard does it.
     Copy,
+    /// The scene was copied, or why it was not.
+    Copied(Result<(), String>),
+    /// A file of somebody's own could not be read; why.
+    Unread(String),
     /// Starts this lesson's or landing's run anew.
     Restart,
     /// Starts it anew with another value of a knob, at its beginning.

@@ -67,10 +67,8 @@ pub fn App() -> Html {
             if matches!(act, Act::OpenLesson(..)) {
                 browser::name_place(OWN);
             }
-            if matches!(act, Act::Copy)
-                && let Some(session) = &page.borrow().session
-            {
-                browser::copy(&session.scenario());
+            if matches!(act, Act::Copy) {
+                copy_scene(&page, &update);
             }
             let region = keys::region();
             page.borrow_mut().perform(act);
@@ -170,6 +168,17 @@ fn begin() -> Page {
         }
     }
     page
+}
+
+/// Copies the scene as text, and says what came of it.
+fn copy_scene(page: &Rc<RefCell<Page>>, update: &UseForceUpdateHandle) {
+    let text = page.borrow().session.as_ref().map(Session::scenario);
+    let Some(text) = text else { return };
+    let (page, update) = (page.clone(), update.clone());
+    browser::copy(&text, move |copied| {
+        page.borrow_mut().perform(Act::Copied(copied));
+        update.force_update();
+    });
 }
 
 /// Keeps everything, also what was left elsewhere.
@@ -549,7 +558,9 @@ fn use_drop(page: Rc<RefCell<Page>>, act: Callback<Act>) {
                 event.prevent_default();
                 if let Some(file) = browser::dropped_file(event).filter(|_| name == "drop") {
                     let act = act.clone();
-                    browser::read_text(&file, move |text| act.emit(Act::Scenario(text)));
+                    browser::read_text(&file, move |text| {
+                        act.emit(text.map_or_else(Act::Unread, Act::Scenario))
+                    });
                 }
             })
         };

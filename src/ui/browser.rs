@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Animation, Blob, DragEvent, Element, EventTarget, File, Response, Window, js_sys};
+use web_sys::{Animation, Clipboard, DragEvent, Element, EventTarget, File, Response, Window, js_sys};
 use yew::Callback;
 
 use super::act::Act;
@@ -55,17 +55,42 @@ pub fn go_to(fragment: &str) {
     let _ = window().location().set_hash(fragment);
 }
 
-/// Copies a text; where that is forbidden, nothing is copied.
-pub fn copy(text: &str) {
-    let _ = window().navigator().clipboard().write_text(text);
+/// Copies a text, and hands over what came of it.
+pub fn copy(text: &str, then: impl FnOnce(Result<(), String>) + 'static) {
+    // Begun at once: a browser allows it only while a key or a button is being pressed.
+    let begun = clipboard().map(|clipboard| clipboard.write_text(text));
+    spawn_local(async move {
+        let copied = match begun {
+            Some(begun) => JsFuture::from(begun).await.map(drop).map_err(|error| said_of(&error)),
+            None => Err("this browser lets a page copy only over https or on localhost".to_string()),
+        };
+        then(copied);
+    });
 }
 
-/// Reads a file of this machine as text; nothing of it leaves the page.
-pub fn read_text(file: &Blob, then: impl FnOnce(String) + 'static) {
-    let coming = file.text();
+/// The clipboard; a page with an insecure address has none, and asking for it as if there were one ends the page.
+fn clipboard() -> Option<Clipboard> {
+    let clipboard = js_sys::Reflect::get(&window().navigator(), &"clipboard".into()).ok()?;
+    clipboard.is_object().then(|| clipboard.unchecked_into())
+}
+
+/// What an error of the browser says.
+fn said_of(error: &JsValue) -> String {
+    let message = js_sys::Reflect::get(error, &"message".into()).ok();
+    let message = message.and_then(|message| message.as_string());
+    let message = message.map(|message| message.trim_end_matches('.').to_string());
+    message
+        .filter(|message| !message.is_empty())
+        .unwrap_or_else(|| "the browser does not say why".to_string())
+}
+
+/// Reads a file of this machine as text, and hands over what came of it; nothing of it leaves the page.
+pub fn read_text(file: &File, then: impl FnOnce(Result<String, String>) + 'static) {
+    let (name, coming) = (file.name(), file.text());
     spawn_local(async move {
-        let text = JsFuture::from(coming).await.ok().and_then(|text| text.as_string());
-        then(text.unwrap_or_default());
+        let text = JsFuture::from(coming).await;
+        let text = text.map_err(|error| format!("{name} cannot be read ({}); open it again", said_of(&error)));
+        then(text.map(|text| text.as_string().unwrap_or_default()));
     });
 }
 

@@ -9,6 +9,7 @@ use crate::lesson::markdown::plain;
 use crate::lesson::{Fault, Progress, Source};
 use crate::ui::act::Act;
 use crate::ui::browser;
+use crate::ui::page::lesson_address;
 use crate::ui::panel::block;
 use crate::ui::view::names;
 
@@ -50,7 +51,7 @@ pub fn fidelity(blocks: &[Block]) -> Html {
 
 fn entry(source: &Source, progress: &Progress) -> Html {
     let kept = progress.lesson(source.slug);
-    let href = format!("#/lesson/{}", source.slug);
+    let href = lesson_address(source.slug);
     let chip = match (kept.finished, kept.stop, kept.puzzle) {
         (true, _, Some(acts)) => Some(("chip ok", format!("✓ done, puzzle in {acts}"))),
         (true, _, None) => Some(("chip ok", "✓ done".to_string())),
@@ -83,7 +84,9 @@ fn OpenFile(props: &OpenFileProps) -> Html {
             return;
         };
         let (act, name) = (act.clone(), file.name());
-        browser::read_text(&file, move |text| act.emit(Act::OpenLesson(name, text)));
+        browser::read_text(&file, move |text| {
+            act.emit(text.map_or_else(Act::Unread, |text| Act::OpenLesson(name, text)));
+        });
     });
     html! {
         <div class="panel">

@@ -14,6 +14,7 @@ use crate::scenario::ast::ReplicationRules;
 use crate::ui::act::Act;
 use crate::ui::design::view::DesignPanel;
 use crate::ui::icons::icon;
+use crate::ui::page::lesson_address;
 use crate::ui::reading::{Given, Outcome, Reading, Run};
 use crate::ui::terms::Words;
 
@@ -126,10 +127,7 @@ fn onwards(slug: &str) -> (String, String) {
     let library = crate::lesson::library::LIBRARY;
     let at = library.iter().position(|source| source.slug == slug);
     match at.and_then(|at| library.get(at + 1)) {
-        Some(next) => (
-            format!("#/lesson/{}", next.slug),
-            format!("Next lesson: {}", next.title),
-        ),
+        Some(next) => (lesson_address(next.slug), format!("Next lesson: {}", next.title)),
         None => ("#/lessons".to_string(), "To the list of lessons".to_string()),
     }
 }
@@ -212,7 +210,7 @@ fn Ask(props: &AskProps) -> Html {
     } = props;
     let chosen = use_state(|| None::<usize>);
     let start = match &prediction.kind {
-        Kind::Slider { from, to, .. } => (from + to) / 2,
+        Kind::Slider { from, to, .. } => i64::midpoint(*from, *to),
         _ => 0,
     };
     let amount = use_state(|| start);
@@ -419,13 +417,14 @@ fn span(span: &Span, known: &mut Vec<&'static str>) -> Html {
     }
 }
 
-/// A link to a rule shows the rule; any other leads out of the page.
+/// A link to a rule shows the rule, one to a lesson leads there; any other leads out of the page.
 fn link(target: &str, spans: &[Span]) -> Html {
-    match target.strip_prefix("rule:").and_then(crate::cluster::Rule::from_id) {
-        Some(rule) => {
-            let row = rule.row();
-            html! { <RuleLink words={markdown::plain(spans)} id={row.id} sentence={row.sentence} source={row.source}/> }
-        }
+    if let Some(rule) = target.strip_prefix("rule:").and_then(crate::cluster::Rule::from_id) {
+        let row = rule.row();
+        return html! { <RuleLink words={markdown::plain(spans)} id={row.id} sentence={row.sentence} source={row.source}/> };
+    }
+    match target.strip_prefix("lesson:") {
+        Some(slug) => html! { <a href={lesson_address(slug)}>{ markdown::plain(spans) }</a> },
         None => html! { <a href={target.to_string()} rel="noreferrer">{ markdown::plain(spans) }</a> },
     }
 }

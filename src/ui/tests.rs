@@ -10,7 +10,7 @@ use crate::lesson::library::LIBRARY;
 use crate::lesson::{Kind, Progress};
 use crate::log::Errors;
 use crate::ui::act::{Act, Go, Subject, Zoom};
-use crate::ui::page::{Kept, Notice, Page, Place};
+use crate::ui::page::{Kept, Notice, Page, Place, lesson_address};
 use crate::ui::playground;
 use crate::ui::reading::{Given, Reading};
 use crate::ui::session::Session;
@@ -739,6 +739,28 @@ fn a_wrong_answer_on_the_picture_is_told_the_belief_behind_it() {
         let told: Vec<_> = outcomes.iter().map(|(_, one)| one.belief.map(|one| one.id())).collect();
         assert_eq!(told, [belief]);
     }
+}
+
+#[test]
+fn a_link_from_lesson_to_lesson_leads_there() {
+    let mut page = Page::new(Progress::default());
+    for source in LIBRARY {
+        let mut faults = Vec::new();
+        crate::lesson::markdown::prose(&format!("[there](lesson:{})", source.slug), 1, &mut faults);
+        assert!(faults.is_empty(), "{faults:?}");
+        page.visit(&lesson_address(source.slug));
+        let slug = page.reading().map(|(reading, _)| reading.slug.clone());
+        assert_eq!(slug.as_deref(), Some(source.slug));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_changes_nothing_and_is_told() {
+    let mut page = on_playground(playground::BEGINNING);
+    let before = run(&page).scenario();
+    page.perform(Act::Unread("a.txt cannot be read (it is gone); open it again".into()));
+    assert_eq!(said(&page), "a.txt cannot be read (it is gone); open it again");
+    assert_eq!(run(&page).scenario(), before);
 }
 
 #[test]
@@ -1914,10 +1936,23 @@ fn a_broken_invariant_is_named_where_it_breaks_and_stays_named() {
 fn a_scene_is_copied_where_there_is_one() {
     let mut page = landed(5);
     page.perform(Act::Copy);
+    assert_eq!(page.notice, None, "nothing is known of it yet");
+    page.perform(Act::Copied(Ok(())));
     assert!(
         said(&page).starts_with("This scene is copied as text"),
         "{}",
         said(&page)
+    );
+    page.perform(Act::Copied(Err("forbidden".into())));
+    assert_eq!(
+        said(&page),
+        "this scene is not copied: forbidden; only the playground shows its scenario, to be selected and copied by hand"
+    );
+    let mut free = on_playground(playground::BEGINNING);
+    free.perform(Act::Copied(Err("forbidden".into())));
+    assert_eq!(
+        said(&free),
+        "the scenario is not copied: forbidden; select its text and copy it by hand"
     );
     page.visit("#/lessons");
     page.perform(Act::Copy);

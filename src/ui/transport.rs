@@ -7,7 +7,7 @@ use yew::prelude::*;
 
 use crate::ui::act::{Act, Go};
 use crate::ui::icons::icon;
-use crate::ui::view::panels::{Mark, MarkKind};
+use crate::ui::view::panels::{Mark, MarkKind, part_of};
 
 /// The speeds offered: steps a second, times two, with the label and the name of each.
 pub const SPEEDS: [(u32, &str, &str); 4] = [
@@ -116,7 +116,7 @@ fn Speed(props: &SpeedProps) -> Html {
 
 /// A part of a whole from 0 to 1, with four digits.
 fn fraction(part: usize, whole: usize) -> String {
-    let share = part * 10_000 / whole.max(1);
+    let share = part_of(10_000, part, whole);
     format!("{}.{:04}", share / 10_000, share % 10_000)
 }
 

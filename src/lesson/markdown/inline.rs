@@ -7,6 +7,7 @@ use super::Span;
 use crate::cluster::rules::{self, Rule};
 use crate::config::nearest;
 use crate::lesson::fault::Fault;
+use crate::lesson::library::{self, LIBRARY};
 
 /// Reads the text of a block that begins on a line.
 pub(super) fn spans(text: &str, line: u32, faults: &mut Vec<Fault>) -> Vec<Span> {
@@ -285,10 +286,16 @@ impl<'a> Reader<'a, '_> {
     /// A link leads to the web, to a rule or to another lesson; never to a script.
     fn link(&mut self, to: &str, inner: Vec<Span>) -> Option<Span> {
         if let Some(id) = to.strip_prefix("rule:").filter(|id| Rule::from_id(id).is_none()) {
-            let near = nearest(id, rules::TABLE.iter().map(|row| row.id));
-            let near = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+            let near = or_rather(id, rules::TABLE.iter().map(|row| row.id));
             let remedy = format!("take an id from the table of rules{near}");
             self.fault(format!("there is no rule '{id}'"), &remedy);
+            return None;
+        }
+        let is_lesson = |slug: &&str| library::find(slug).is_some();
+        if let Some(slug) = to.strip_prefix("lesson:").filter(|slug| !is_lesson(slug)) {
+            let near = or_rather(slug, LIBRARY.iter().map(|lesson| lesson.slug));
+            let remedy = format!("call it as its file is called, without the ending{near}");
+            self.fault(format!("there is no lesson '{slug}'"), &remedy);
             return None;
         }
         let kinds = ["https://", "http://", "rule:", "lesson:"];
@@ -298,6 +305,12 @@ impl<'a> Reader<'a, '_> {
         self.refuse("a link of this kind", "begin it with https://, rule: or lesson:");
         None
     }
+}
+
+/// The word that was perhaps meant, as the end of a remedy.
+fn or_rather<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    let near = nearest(word, candidates);
+    near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default()
 }
 
 fn bracket_text(bracket: &Found) -> Found {

@@ -196,6 +196,14 @@ fn what_a_lesson_may_not_hold_is_refused_with_its_line() {
             "2: a link of this kind is not allowed in a lesson; begin it with https://, rule: or lesson:",
         ),
         (
+            "See [the log](lesson:02-the-lock).",
+            "1: there is no lesson '02-the-lock'; call it as its file is called, without the ending; did you mean '02-the-log'?",
+        ),
+        (
+            "See [it](lesson:).",
+            "1: there is no lesson ''; call it as its file is called, without the ending",
+        ),
+        (
             "[b]: https://x.org",
             "1: a link that is defined apart is not allowed in a lesson; write it in its place: [words](https://…)",
         ),

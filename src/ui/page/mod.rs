@@ -1,7 +1,7 @@
 //! The page's state and what each act does to it: the only place where something changes.
 //!
-//! `lesson` is what is another thing in a lesson than elsewhere. Deliberately absent: the DOM, timers, storage. A component draws this and calls [`Page::perform`]; whoever holds a
-//! clock calls [`Page::tick`].
+//! `lesson` is what is another thing in a lesson than elsewhere. Deliberately absent: the DOM, timers, storage. A component
+//! draws this and calls [`Page::perform`]; whoever holds a clock calls [`Page::tick`].
 
 pub(in crate::ui) mod lesson;
 
@@ -18,7 +18,7 @@ use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
 use crate::ui::later;
 use crate::ui::playground::aside::Aside;
-use crate::ui::playground::{PLAYGROUND, Playground};
+use crate::ui::playground::{PLAYGROUND, Playground, not_copied};
 use crate::ui::reading::{Reading, Run};
 use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
@@ -182,6 +182,11 @@ pub struct Page {
 
 /// The fragment while a lesson file of somebody's own is shown; coming back to it leads to the list.
 pub const OWN: &str = "#/own";
+
+/// The address of a lesson.
+pub fn lesson_address(slug: &str) -> String {
+    format!("#/lesson/{slug}")
+}
 
 /// Steps a second, times two, at which one can follow where messages go.
 const UNHURRIED: u32 = 4;
@@ -579,9 +584,9 @@ impl Page {
                 self.jumped();
             }
             Act::Copy if self.session.is_none() => self.refuse("there is no scene here that could be copied"),
-            Act::Copy => self.say(
-                "This scene is copied as text up to this step. The playground plays it, and so does highwater run.",
-            ),
+            Act::Copy => {}
+            Act::Copied(copied) => self.copied(copied),
+            Act::Unread(why) => self.refuse(&why),
             Act::Dismiss => self.notice = None,
             Act::DismissCut => self.cut = None,
             Act::CheckLesson => {
@@ -591,6 +596,19 @@ impl Page {
             }
             Act::Restart => self.restart(None),
             Act::RestartWith(name, value) => self.restart(Some((name.to_string(), value))),
+        }
+    }
+
+    /// Says what came of copying the scene.
+    fn copied(&mut self, copied: Result<(), String>) {
+        match (copied, &self.place) {
+            (Ok(()), _) => self.say(
+                "This scene is copied as text up to this step. The playground plays it, and so does highwater run.",
+            ),
+            (Err(why), Place::Playground(_)) => self.refuse(&not_copied(&why)),
+            (Err(why), _) => self.refuse(&format!(
+                "this scene is not copied: {why}; only the playground shows its scenario, to be selected and copied by hand"
+            )),
         }
     }
 

@@ -57,6 +57,11 @@ pub fn address(story: &str) -> String {
     format!("{PLAYGROUND}/{story}")
 }
 
+/// What is said where a browser does not let the scenario be copied.
+pub fn not_copied(why: &str) -> String {
+    format!("the scenario is not copied: {why}; select its text and copy it by hand")
+}
+
 impl Playground {
     /// The address of what is played: a story's, or that of the playground.
     pub fn address(&self) -> String {

@@ -6,11 +6,13 @@ use web_sys::{File, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, js
 use yew::prelude::*;
 
 use super::whole::Present;
-use super::{BEGINNING, Playground, address, stories};
+use super::{BEGINNING, Playground, address, not_copied, stories};
 use crate::ui::act::Act;
 use crate::ui::browser;
 use crate::ui::icons::icon;
 use crate::ui::session::Session;
+use crate::ui::view::names;
+use crate::ui::view::panels::part_of;
 
 /// Lines to begin with: what each does, and the line.
 const TEMPLATES: [(&str, &str); 6] = [
@@ -179,15 +181,15 @@ fn Text(props: &TextProps) -> Html {
         let shown = shown.clone();
         props.act.reform(move |_: MouseEvent| Act::Scenario(shown.clone()))
     };
-    let copied = use_state(|| None::<String>);
+    let copied = use_state(|| None::<(String, Result<(), String>)>);
     let copy = {
         let (area, copied, shown) = (area.clone(), copied.clone(), shown.clone());
         Callback::from(move |_: MouseEvent| {
             if let Some(area) = area.cast::<HtmlTextAreaElement>() {
                 area.select();
             }
-            browser::copy(&shown);
-            copied.set(Some(shown.clone()));
+            let (copied, text) = (copied.clone(), shown.clone());
+            browser::copy(&shown, move |came_of_it| copied.set(Some((text, came_of_it))));
         })
     };
     let saved = use_state(|| None::<String>);
@@ -212,7 +214,11 @@ fn Text(props: &TextProps) -> Html {
             input.set_value("");
         })
     };
-    let (is_copied, is_saved) = (copied.as_ref() == Some(&shown), saved.as_ref() == Some(&shown));
+    let copied = copied
+        .as_ref()
+        .filter(|(text, _)| *text == shown)
+        .map(|(_, copied)| copied);
+    let (is_copied, is_saved) = (matches!(copied, Some(Ok(()))), saved.as_ref() == Some(&shown));
     let (held, broken) = &*props.expectations;
     let held = match held {
         0 => String::new(),
@@ -253,6 +259,7 @@ fn Text(props: &TextProps) -> Html {
                     <button class="btn small" disabled={props.fresh} onclick={props.act.reform(|_: MouseEvent| Act::Restart)}>{ "Begin anew" }</button>
                 }
             </p>
+            if let Some(Err(why)) = copied { <p class="under warn" role="alert">{ names::sentence(&not_copied(why), |_| false) }{ "." }</p> }
             <label class="q" for="scenario-file">{ "Open a scenario" }</label>
             <p class="under">{ "Or drop its file anywhere on this page." }</p>
             <input id="scenario-file" type="file" accept=".txt,text/plain" onchange={open}/>
@@ -268,7 +275,8 @@ fn follow(area: &HtmlTextAreaElement, present: Present) {
     if present.lines == 0 || focused.is_some_and(|focused| focused.is_same_node(Some(area))) {
         return;
     }
-    let at = |line: usize| (area.scroll_height() as usize * line / present.lines) as i32;
+    let height_of = u64::try_from(area.scroll_height()).unwrap_or_default();
+    let at = |line: usize| part_of(height_of, line, present.lines) as i32;
     let (top, height) = (area.scroll_top(), area.client_height());
     let (from, to) = (at(present.played), at(present.played + present.under_way.max(1)));
     if from < top || to > top + height {
@@ -283,5 +291,5 @@ const OWN: &str = "own";
 
 fn read(file: &File, act: &Callback<Act>) {
     let act = act.clone();
-    browser::read_text(file, move |text| act.emit(Act::Scenario(text)));
+    browser::read_text(file, move |text| act.emit(text.map_or_else(Act::Unread, Act::Scenario)));
 }

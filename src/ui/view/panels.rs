@@ -260,6 +260,11 @@ pub struct Mark {
     pub kind: MarkKind,
 }
 
+/// So much of a whole as a part is of all parts. `usize` has 32 bits in the page, too few for the product.
+pub fn part_of(whole: u64, part: usize, parts: usize) -> u64 {
+    whole * part as u64 / (parts as u64).max(1)
+}
+
 /// At most this many marks are drawn.
 const MARKS_DRAWN: usize = 48;
 
@@ -283,6 +288,21 @@ pub fn thin(marks: &[Mark], steps: usize) -> Vec<Mark> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_long_run_is_found_too() {
+        let far = u32::MAX as usize;
+        let cases = [
+            ((10_000, 0, 0), 0),
+            ((10_000, 1, 3), 3_333),
+            ((10_000, 429_497, 429_497), 10_000),
+            ((10_000, far / 2, far), 4_999),
+            ((u64::from(u32::MAX), far, far), u64::from(u32::MAX)),
+        ];
+        for ((whole, part, parts), expected) in cases {
+            assert_eq!(part_of(whole, part, parts), expected, "{part} of {parts}");
+        }
+    }
 
     #[test]
     fn of_marks_on_one_spot_the_weightiest_is_drawn() {

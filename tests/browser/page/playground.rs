@@ -184,3 +184,79 @@ fn a_file_may_be_dropped_anywhere() -> Result<()> {
         Ok(())
     })
 }
+
+/// What a browser's clipboard may be, and what is then said of copying.
+const CLIPBOARDS: [(&str, &str, &str); 3] = [
+    (
+        "undefined",
+        "copied: this browser lets a page copy only over https or on localhost;",
+        "Copy",
+    ),
+    (
+        "{ writeText: () => Promise.reject(new Error('Write permission denied.')) }",
+        "copied: Write permission denied;",
+        "Copy",
+    ),
+    ("{ writeText: async (text) => { window.copied = text } }", "", "Copied"),
+];
+
+fn give_clipboard(page: &Page, clipboard: &str) -> Result<()> {
+    let given = format!("Object.defineProperty(navigator, 'clipboard', {{ value: {clipboard}, configurable: true }})");
+    page.eval(&format!("void {given}")).map(drop)
+}
+
+#[test]
+fn what_came_of_copying_is_said() -> Result<()> {
+    drive("copying", View::WIDE, "", |page| {
+        on_playground(page, "#/playground")?;
+        for (clipboard, said, label) in CLIPBOARDS {
+            give_clipboard(page, clipboard)?;
+            page.click("button", "Copy")?;
+            let is_named =
+                format!("[...document.querySelectorAll('.chips button')].some((one) => one.innerText === '{label}')");
+            page.wait_until("it is said on the button", &is_named)?;
+            match said {
+                "" => page.wait_until(
+                    "it is copied",
+                    "window.copied === document.querySelector('#scenario').value && !document.querySelector('.under.warn')",
+                )?,
+                said => page.wait_for_text(&format!("The scenario is not {said} select its text and copy it by hand."))?,
+            }
+        }
+        page.open("#/")?;
+        page.open_paused()?;
+        for (clipboard, said, _) in CLIPBOARDS {
+            give_clipboard(page, clipboard)?;
+            page.press("l")?;
+            match said {
+                "" => page.wait_for_text("This scene is copied as text up to this step.")?,
+                said => page.wait_for_text(&format!("This scene is not {said} only the playground"))?,
+            }
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told() -> Result<()> {
+    drive("playground-unread", View::WIDE, "", |page| {
+        on_playground(page, "#/playground")?;
+        let before = page.select("#scenario")?.value()?;
+        page.eval("void (Blob.prototype.text = () => Promise.reject(new Error('It was moved.')))")?;
+        let drop = "(() => {
+            const data = new DataTransfer();
+            data.items.add(new File(['brokers 3'], 'incident.txt', { type: 'text/plain' }));
+            const drop = new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data });
+            document.querySelector('main').dispatchEvent(drop);
+        })()";
+        page.eval(drop)?;
+        page.wait_for_text("incident.txt cannot be read (It was moved); open it again")?;
+        ensure!(page.select("#scenario")?.value()? == before);
+        page.open("#/lessons")?;
+        page.wait_for_text("A lesson of your own")?;
+        page.eval("void (Blob.prototype.text = () => Promise.reject(new Error('It was moved.')))")?;
+        let path = format!("{}/page/files/mistakes.md", env!("CARGO_MANIFEST_DIR"));
+        page.select("#lesson-file")?.choose_file(&path)?;
+        page.wait_for_text("mistakes.md cannot be read (It was moved); open it again")
+    })
+}
