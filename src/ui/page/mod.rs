@@ -16,7 +16,7 @@ use crate::lesson::{Block, Fault as LessonFault, Progress};
 use crate::scenario::ast::{self, Brokers, Process, Statement};
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Go, Subject, Zoom};
-use crate::ui::later;
+use crate::ui::later::{self, Later};
 use crate::ui::playground::aside::Aside;
 use crate::ui::playground::{PLAYGROUND, Playground, not_copied};
 use crate::ui::reading::{Reading, Run};
@@ -24,6 +24,7 @@ use crate::ui::session::{Direction, Moved, Session};
 use crate::ui::stores::StoreSession;
 use crate::ui::tale::Tale;
 use crate::ui::view::look::Look;
+use crate::ui::view::panels::Fault;
 use crate::ui::view::stage::{Health, Row};
 use crate::ui::view::{knobs, rows, wire};
 
@@ -462,140 +463,159 @@ impl Page {
         self.notice = Some(Notice::Refused(why.into()));
     }
 
-    /// Performs an act.
+    /// Performs an act, as it is done at the place where one is.
     pub fn perform(&mut self, act: Act) {
-        match act {
-            Act::OpenLesson(..) | Act::Pick(_) | Act::CheckLesson => {}
-            act if matches!(self.place, Place::Stores(..)) => {
-                if let Some(later) = later::get() {
-                    (later.perform_on_stores)(self, act);
-                }
-                return;
-            }
-            act @ (Act::Answer(_) | Act::Next | Act::Restart | Act::RestartWith(..))
-                if matches!(self.place, Place::Lesson(_)) =>
-            {
-                if let Some(later) = later::get() {
-                    (later.perform_in_lesson)(self, act);
-                }
-                return;
-            }
-            act @ (Act::Draft(_) | Act::TakeBack | Act::Do(_) | Act::Restart | Act::Go(Go::End))
-                if matches!(self.place, Place::Playground(_)) =>
-            {
-                if let Some(later) = later::get() {
-                    (later.perform_on_playground)(self, act);
-                }
-                return;
-            }
-            _ => {}
+        match (self.own_way(&act), later::get()) {
+            (None, _) => self.perform_as_everywhere(act),
+            (Some(own), Some(later)) => own(later)(self, act),
+            // Such a place is reached with the second part of the program only.
+            (Some(_), None) => {}
         }
+    }
+
+    /// How an act is done here, where that is another way than elsewhere.
+    fn own_way(&self, act: &Act) -> Option<fn(&Later) -> fn(&mut Page, Act)> {
+        match (&self.place, act) {
+            (Place::Stores(..), Act::OpenLesson(..) | Act::Pick(_) | Act::CheckLesson | Act::Copy) => None,
+            (Place::Stores(..), _) => Some(|later| later.perform_on_stores),
+            (Place::Lesson(_), Act::Answer(_) | Act::Next | Act::Restart | Act::RestartWith(..)) => {
+                Some(|later| later.perform_in_lesson)
+            }
+            (Place::Playground(_), Act::Draft(_) | Act::TakeBack | Act::Do(_) | Act::Restart | Act::Go(Go::End)) => {
+                Some(|later| later.perform_on_playground)
+            }
+            _ => None,
+        }
+    }
+
+    fn perform_as_everywhere(&mut self, act: Act) {
         match act {
             Act::TogglePlay => self.playing = !self.playing && self.session.is_some(),
             Act::Pause => self.playing = false,
             Act::Go(go) => self.go(go),
+            Act::Next => self.go(Go::On),
             Act::Speed(speed) => self.speed = speed,
-            Act::Produce => match self.session.as_ref().and_then(Session::produce_one) {
-                Some(statement) => self.perform_statement(statement),
-                None => self.refuse("no producer runs"),
-            },
-            Act::Fault(broker, fault) => {
-                self.menu = None;
-                let text = |session: &Session| (later::get()?.fault)(&session.look(), BrokerId(broker), fault);
-                match self.session.as_ref().and_then(text) {
-                    Some(text) => self.do_text(&text),
-                    None => self.refuse("nothing is left that could be damaged"),
-                }
-            }
+            Act::Produce => self.produce(),
+            Act::Fault(broker, fault) => self.do_fault(BrokerId(broker), fault),
             Act::KillLeader => self.kill_leader(),
-            Act::OpenFaults(broker) => {
-                let exists = self
-                    .session
-                    .as_ref()
-                    .is_some_and(|session| session.playback().world().broker(BrokerId(broker)).is_some());
-                self.menu = exists.then_some(Menu::Broker(broker));
-            }
-            Act::OpenLink(a, b) => self.open_link(a, b),
-            Act::OpenLinks => {
-                let path = self
-                    .session
-                    .as_ref()
-                    .and_then(|session| wire::of_leader(&session.look()));
-                if let Some((a, b)) = path {
-                    self.open_link(a, b);
-                }
-            }
-            Act::Close => self.menu = None,
             Act::Turn(name, value) => self.turn(name, &value),
             Act::Do(text) => self.do_text(&text),
-            Act::Inspect(subject) => {
-                self.selected = subject.filter(|_| self.selected != subject);
-                if let Some(Subject::Broker(id)) = subject {
-                    self.detail = Some(id);
-                }
-            }
-            Act::Pick(offset) => {
-                if !self.picked.remove(&offset) {
-                    self.picked.insert(offset);
-                }
-            }
-            // Elsewhere nothing is asked, and the next stop is the next step.
-            Act::Answer(_) | Act::Draft(_) | Act::TakeBack => {}
-            Act::Next => self.go(Go::On),
-            Act::OpenLesson(name, text) => {
-                self.leave_to();
-                self.open(&name, &text);
-            }
-            Act::Fetched(slug, text) => self.fetched(&slug, text),
-            Act::Scenario(text) => {
-                let lesson = self.reading().map(|(reading, _)| Rc::clone(&reading.slug));
-                self.left = lesson.and_then(|slug| Some((slug, self.kept()?))).or(self.left.take());
-                if let Some(later) = later::get() {
-                    (later.begin_playground)(self, None, &text);
-                }
-            }
-            Act::Arrived => self.go_on_from_crash(),
-            Act::Missing(why) => self.refuse(&format!("this part of the page did not come: {why}; try it again")),
-            Act::FetchAgain => {
-                if let Place::Coming { failed, .. } = &mut self.place {
-                    *failed = None;
-                }
-            }
-            Act::Partition(topic, partition) => {
-                if let Some(session) = &mut self.session {
-                    session.show(TopicPartition {
-                        topic: TopicId(topic),
-                        partition,
-                    });
-                }
-                self.window = None;
-                self.jumped();
-            }
+            Act::OpenFaults(broker) => self.open_faults(broker),
+            Act::OpenLink(a, b) => self.open_link(a, b),
+            Act::OpenLinks => self.open_link_of_leader(),
+            Act::Close => self.menu = None,
+            Act::Inspect(subject) => self.inspect(subject),
+            Act::Pick(offset) => self.pick(offset),
+            Act::Partition(topic, partition) => self.show(TopicPartition {
+                topic: TopicId(topic),
+                partition,
+            }),
             Act::Window(from) => self.window = from,
             Act::Zoom(zoom) => self.zoom = zoom,
             Act::Drawer(drawer) => self.drawer = (self.drawer != Some(drawer)).then_some(drawer),
             Act::Heartbeats => self.heartbeats = !self.heartbeats,
-            Act::Undo => {
-                if let Some(session) = &mut self.session {
-                    session.undo();
-                }
-                self.notice = None;
-                self.cut = None;
-                self.jumped();
-            }
+            Act::Undo => self.undo(),
+            Act::Dismiss => self.notice = None,
+            Act::DismissCut => self.cut = None,
             Act::Copy if self.session.is_none() => self.refuse("there is no scene here that could be copied"),
             Act::Copy => {}
             Act::Copied(copied) => self.copied(copied),
             Act::Unread(why) => self.refuse(&why),
-            Act::Dismiss => self.notice = None,
-            Act::DismissCut => self.cut = None,
-            Act::CheckLesson => {
-                if let Some(later) = later::get() {
-                    (later.check_lesson)(self);
-                }
+            Act::OpenLesson(name, text) => {
+                self.leave_to();
+                self.open(&name, &text);
             }
+            Act::CheckLesson => self.with_later(|page, later| (later.check_lesson)(page)),
+            Act::Scenario(text) => self.play_scenario(&text),
+            Act::Fetched(slug, text) => self.fetched(&slug, text),
+            Act::FetchAgain => self.fetch_again(),
+            Act::Arrived => self.go_on_from_crash(),
+            Act::Missing(why) => self.refuse(&format!("this part of the page did not come: {why}; try it again")),
             Act::Restart => self.restart(None),
             Act::RestartWith(name, value) => self.restart(Some((name.to_string(), value))),
+            // Nothing is asked here, and nothing was set aside.
+            Act::Answer(_) | Act::Draft(_) | Act::TakeBack => {}
+        }
+    }
+
+    /// What only the second part of the program can do.
+    fn with_later(&mut self, act: impl FnOnce(&mut Page, &Later)) {
+        if let Some(later) = later::get() {
+            act(self, later);
+        }
+    }
+
+    fn produce(&mut self) {
+        match self.session.as_ref().and_then(Session::produce_one) {
+            Some(statement) => self.perform_statement(statement),
+            None => self.refuse("no producer runs"),
+        }
+    }
+
+    fn do_fault(&mut self, broker: BrokerId, fault: Fault) {
+        self.menu = None;
+        let text = |session: &Session| (later::get()?.fault)(&session.look(), broker, fault);
+        match self.session.as_ref().and_then(text) {
+            Some(text) => self.do_text(&text),
+            None => self.refuse("nothing is left that could be damaged"),
+        }
+    }
+
+    fn open_faults(&mut self, broker: u16) {
+        let session = self.session.as_ref();
+        let exists = session.is_some_and(|session| session.playback().world().broker(BrokerId(broker)).is_some());
+        self.menu = exists.then_some(Menu::Broker(broker));
+    }
+
+    fn open_link_of_leader(&mut self) {
+        let session = self.session.as_ref();
+        if let Some((a, b)) = session.and_then(|session| wire::of_leader(&session.look())) {
+            self.open_link(a, b);
+        }
+    }
+
+    fn inspect(&mut self, subject: Option<Subject>) {
+        self.selected = subject.filter(|_| self.selected != subject);
+        if let Some(Subject::Broker(id)) = subject {
+            self.detail = Some(id);
+        }
+    }
+
+    /// Picks an offset as an answer, or takes that back.
+    fn pick(&mut self, offset: i64) {
+        if !self.picked.remove(&offset) {
+            self.picked.insert(offset);
+        }
+    }
+
+    fn show(&mut self, partition: TopicPartition) {
+        if let Some(session) = &mut self.session {
+            session.show(partition);
+        }
+        self.window = None;
+        self.jumped();
+    }
+
+    /// Takes back the last cut of the future.
+    fn undo(&mut self) {
+        if let Some(session) = &mut self.session {
+            session.undo();
+        }
+        self.notice = None;
+        self.cut = None;
+        self.jumped();
+    }
+
+    /// Plays a text on the playground; a lesson that is left for it is found where it was left.
+    fn play_scenario(&mut self, text: &str) {
+        let lesson = self.reading().map(|(reading, _)| Rc::clone(&reading.slug));
+        self.left = lesson.and_then(|slug| Some((slug, self.kept()?))).or(self.left.take());
+        self.with_later(|page, later| (later.begin_playground)(page, None, text));
+    }
+
+    fn fetch_again(&mut self) {
+        if let Place::Coming { failed, .. } = &mut self.place {
+            *failed = None;
         }
     }
 
