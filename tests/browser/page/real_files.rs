@@ -78,6 +78,7 @@ const HOLD: &str = "(() => {
 fn a_slice_that_comes_late_takes_nothings_place() -> Result<()> {
     drive("late-slices", View::WIDE, "", |page| {
         real_folder(page, "broker-1")?;
+        open(page, "payments-0", "4 → 105")?;
         open(page, "payments-0/00000000000000000000.log", "0–3")?;
         let bytes = |page: &Page| page.text(".bytes .hex");
         let pick = |number: u32| {
@@ -116,6 +117,7 @@ fn a_slice_that_comes_late_takes_nothings_place() -> Result<()> {
 fn a_file_that_is_gone_is_told() -> Result<()> {
     drive("gone", View::WIDE, "", |page| {
         real_folder(page, "broker-1")?;
+        open(page, "payments-0", "4 → 105")?;
         open(page, "payments-0/00000000000000000000.log", "0–3")?;
         page.eval("Blob.prototype.arrayBuffer = () => Promise.reject(new Error('gone'))")?;
         page.eval("document.querySelectorAll('.strip button.b')[0].click()")?;
