@@ -7,6 +7,7 @@ mod lesson;
 mod links;
 mod playground;
 mod run;
+mod styles;
 mod views;
 
 use std::rc::Rc;
