@@ -322,7 +322,7 @@ mod tests {
         page.perform(Act::Go(Go::To(20)));
         page.perform(Act::Produce);
         let cut = page.cut_off().expect("the future was cut off");
-        page.perform(Act::Copy);
+        page.perform(Act::Copied(Ok(())));
         assert!(page.notice.is_some());
         assert_eq!(page.cut_off(), Some(cut));
         page.perform(Act::Go(Go::Back));
