@@ -141,7 +141,12 @@ impl Page {
         };
         let puzzle = reading.puzzle(session)?;
         let allowed = !is_act(statement) || puzzle.allows(&statement.to_string());
-        (!allowed).then(|| format!("not in this puzzle; allowed are: {}", puzzle.allow.join(", ")))
+        (!allowed).then(|| {
+            format!(
+                "'{statement}' is not in this puzzle; allowed are: {}",
+                puzzle.allow.join(", ")
+            )
+        })
     }
 
     /// Performs an act that is another one in a lesson than elsewhere.
