@@ -126,7 +126,10 @@ impl Page {
         };
         let forbidden = reading.puzzle(&**session).filter(|puzzle| !puzzle.allows(text));
         if let Some(puzzle) = forbidden {
-            let why = format!("not in this puzzle; allowed are: {}", puzzle.allow.join(", "));
+            let why = format!(
+                "'{text}' is not in this puzzle; allowed are: {}",
+                puzzle.allow.join(", ")
+            );
             return self.refuse(&why);
         }
         let done = session.act(text);
