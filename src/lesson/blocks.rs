@@ -1,11 +1,10 @@
 //! The fenced blocks of a lesson: scene, store, caption, predict, check, ladder, puzzle, design, real. Their own grammar is
 //! read here; the statements within them stay text, each with its line, and are read in [`compile`](super::compile).
 
-use super::fault::Fault;
+use super::fault::{Fault, or_rather};
 use super::front;
 use super::markdown::{self, Block};
 use super::misconception::Misconception;
-use crate::config::nearest;
 
 /// Most words of a caption.
 pub const CAPTION_WORDS: usize = 25;
@@ -158,9 +157,7 @@ pub fn parse(head: &str, content: &str, line: u32, faults: &mut Vec<Fault>) -> O
         "design" => Ok(RawBlock::Design(lines)),
         "real" => Ok(RawBlock::Real(markdown::prose(content, line, faults))),
         _ => {
-            let near = nearest(kind, KINDS)
-                .map(|near| format!("; did you mean '{near}'?"))
-                .unwrap_or_default();
+            let near = or_rather(kind, KINDS);
             Err(Fault::new(
                 fence,
                 format!("'{kind}' is no kind of block"),

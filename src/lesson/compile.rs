@@ -10,14 +10,13 @@ use std::ops::ControlFlow;
 
 use super::blocks::{CaptionPiece, RawBlock, RawKind, RawPrediction, RawPuzzle, Written};
 use super::design::Task;
-use super::fault::Fault;
+use super::fault::{Fault, or_rather};
 use super::front::Front;
 use super::ladder::{self, Column, Ladder};
 use super::markdown::{Block, Piece};
 use super::misconception::Misconception;
 use super::stores::{self, StoreRun};
 use super::{blocks, front, markdown};
-use crate::config::nearest;
 use crate::scenario::ast::{Act, Expectation, Line, Statement, Subject};
 use crate::scenario::{Names, parse_statement};
 use crate::sorted::sort_by;
@@ -266,6 +265,12 @@ impl Puzzle {
             words.starts_with(&entry)
         })
     }
+
+    /// Why an act, as it is written, is not allowed.
+    pub fn forbids(&self, act: &str) -> Option<String> {
+        let allowed = || self.allow.join(", ");
+        (!self.allows(act)).then(|| format!("'{act}' is not in this puzzle; allowed are: {}", allowed()))
+    }
 }
 
 /// Whether a statement counts as an act of a puzzle: everything but time and expectations.
@@ -327,6 +332,14 @@ impl Lesson {
     pub fn predictions(&self) -> impl Iterator<Item = &Prediction> {
         self.parts.iter().filter_map(|part| match part {
             Part::Predict(prediction) => Some(prediction),
+            _ => None,
+        })
+    }
+
+    /// The ladder, if there is one.
+    pub fn ladder(&self) -> Option<&Ladder> {
+        self.parts.iter().find_map(|part| match part {
+            Part::Ladder(ladder) => Some(ladder),
             _ => None,
         })
     }
@@ -691,11 +704,11 @@ impl<'f> Compiler<'f> {
     }
 
     fn ladder(&mut self, lines: &[Written], line: u32) {
-        let Some(stop) = self.stop(line, "ladder") else {
+        if self.stop(line, "ladder").is_none() {
             return;
-        };
+        }
         let columns: Vec<Column> = lines.iter().filter_map(|written| self.column(written)).collect();
-        if self.lesson.parts.iter().any(|part| matches!(part, Part::Ladder(_))) {
+        if self.lesson.ladder().is_some() {
             self.faults.push(Fault::new(
                 line,
                 "a ladder stands above",
@@ -703,10 +716,10 @@ impl<'f> Compiler<'f> {
             ));
         }
         if lines.is_empty() {
-            let remedy = "write 'column: SCENE | SUBJECT OP VALUE | HEADING'";
-            self.faults.push(Fault::new(line, "the ladder has no column", remedy));
+            self.faults
+                .push(Fault::new(line, "the ladder has no column", ladder::COLUMN));
         }
-        self.lesson.parts.push(Part::Ladder(Ladder { stop, columns }));
+        self.lesson.parts.push(Part::Ladder(Ladder { columns }));
     }
 
     fn column(&mut self, written: &Written) -> Option<Column> {
@@ -714,9 +727,7 @@ impl<'f> Compiler<'f> {
         let [scene, wanted, heading] = parts.ok()?;
         let Some(until) = self.lesson.stops.iter().rposition(|stop| stop.scene == scene) else {
             let scenes = self.lesson.stops.iter().map(|stop| stop.scene.as_str());
-            let near = nearest(scene, scenes)
-                .map(|near| format!("; did you mean '{near}'?"))
-                .unwrap_or_default();
+            let near = or_rather(scene, scenes);
             let wrong = format!("no scene '{scene}' stands above");
             let remedy = format!("name a scene above{near}");
             self.faults.push(Fault::new(written.line, wrong, remedy));

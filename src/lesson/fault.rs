@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::config::nearest;
+
 /// A mistake in a lesson file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
@@ -22,6 +24,12 @@ impl Fault {
             remedy: remedy.into(),
         }
     }
+}
+
+/// The word that was perhaps meant, as the end of a remedy; empty if none is near.
+pub(super) fn or_rather<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    let near = nearest(word, candidates);
+    near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default()
 }
 
 impl fmt::Display for Fault {

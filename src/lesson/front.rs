@@ -2,9 +2,8 @@
 //!
 //! Deliberately absent: the rest of YAML. Five keys with plain values need none of it.
 
-use super::fault::Fault;
+use super::fault::{Fault, or_rather};
 use super::misconception::Misconception;
-use crate::config::nearest;
 
 /// What stands above a lesson.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -87,9 +86,7 @@ fn read_line(front: &mut Front, seen: &mut Vec<String>, line: &str, number: u32)
                 .collect::<Result<_, _>>()?;
         }
         _ => {
-            let near = nearest(key, KEYS)
-                .map(|near| format!("; did you mean '{near}'?"))
-                .unwrap_or_default();
+            let near = or_rather(key, KEYS);
             return Err(Fault::new(
                 number,
                 format!("'{key}' is no key of the front matter"),

@@ -20,11 +20,12 @@ pub const RULES: [ReplicationRules; 4] = [
     ReplicationRules::Kip320,
 ];
 
+/// How a column is written.
+pub(super) const COLUMN: &str = "write 'column: SCENE | SUBJECT OP VALUE | HEADING'";
+
 /// The block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ladder {
-    /// The stop at which it is read.
-    pub stop: usize,
     /// What is looked at.
     pub columns: Vec<Column>,
 }
@@ -63,7 +64,7 @@ pub(super) fn parts(written: &Written) -> Result<[&str; 3], Fault> {
         _ => Err(Fault::new(
             written.line,
             format!("'{}' is no line of a ladder", written.text.trim()),
-            "write 'column: SCENE | SUBJECT OP VALUE | HEADING'",
+            COLUMN,
         )),
     }
 }

@@ -172,10 +172,8 @@ impl Lesson {
         if let Some(puzzle) = self.puzzle() {
             replay.solve(puzzle);
         }
-        for part in &self.parts {
-            if let Part::Ladder(ladder) = part {
-                replay.faults.extend(ladder.faults(self));
-            }
+        if let Some(ladder) = self.ladder() {
+            replay.faults.extend(ladder.faults(self));
         }
         if let Some(task) = self.design() {
             replay.faults.extend(task.replay());

@@ -17,8 +17,7 @@
 
 use std::fmt;
 
-use super::fault::Fault;
-use crate::config::nearest;
+use super::fault::{Fault, or_rather};
 use crate::scenario::ast::{Op, Sense, Value};
 use crate::scenario::look::{Verdict, offsets};
 use crate::wal::{Account, Act, Discipline, Finding, Outcome, Refused, Store, Stores};
@@ -386,8 +385,7 @@ fn moments(part: &str) -> Option<Vec<i64>> {
 fn unknown(text: &str, what: &str, word: Option<&&str>, known: &[&'static str], remedy: &str, line: u32) -> Fault {
     let near = word
         .filter(|word| !known.contains(*word))
-        .and_then(|word| nearest(word, known.iter().copied()))
-        .map(|near| format!("; did you mean '{near}'?"))
+        .map(|word| or_rather(word, known.iter().copied()))
         .unwrap_or_default();
     Fault::new(line, format!("'{text}' is no {what}"), format!("{remedy}{near}"))
 }

@@ -834,11 +834,7 @@ fn each_mistake_of_a_ladder_is_named_with_its_line_and_remedy() {
 fn a_ladder_shows_which_rule_keeps_what() {
     let source = LIBRARY.iter().find(|source| source.slug == "12-epochs-not-watermarks");
     let lesson = source.expect("it is shipped").lesson().expect("it is well-formed");
-    let ladder = lesson.parts.iter().find_map(|part| match part {
-        Part::Ladder(ladder) => Some(ladder),
-        _ => None,
-    });
-    let ladder = ladder.expect("the lesson has a ladder");
+    let ladder = lesson.ladder().expect("the lesson has a ladder");
     let rungs = ladder.climb(&lesson);
     let told: Vec<String> = ladder::RULES
         .iter()

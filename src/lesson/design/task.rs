@@ -13,9 +13,8 @@
 //! Deliberately absent: the form, and the outcomes, which only a [`Trial`] can tell.
 
 use super::{Demand, Design, FaultKind, Followers, Going, MOST, Trial};
-use crate::config::nearest;
 use crate::lesson::blocks::Written;
-use crate::lesson::fault::Fault;
+use crate::lesson::fault::{Fault, or_rather};
 
 /// What a reader is asked to design.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,8 +209,7 @@ fn entry(text: &str, line: u32) -> Result<(&str, &str), Fault> {
     let (key, value) = text.split_once(':').unwrap_or((text, ""));
     let (key, value) = (key.trim(), value.trim());
     if !KEYS.contains(&key) {
-        let near = nearest(key, KEYS);
-        let near = near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+        let near = or_rather(key, KEYS);
         let wrong = format!("'{text}' is no line of a design");
         return Err(Fault::new(line, wrong, format!("use {}{near}", KEYS.join(", "))));
     }

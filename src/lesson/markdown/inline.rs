@@ -5,8 +5,7 @@
 
 use super::Span;
 use crate::cluster::rules::{self, Rule};
-use crate::config::nearest;
-use crate::lesson::fault::Fault;
+use crate::lesson::fault::{Fault, or_rather};
 use crate::lesson::library::{self, LIBRARY};
 
 /// Reads the text of a block that begins on a line.
@@ -305,12 +304,6 @@ impl<'a> Reader<'a, '_> {
         self.refuse("a link of this kind", "begin it with https://, rule: or lesson:");
         None
     }
-}
-
-/// The word that was perhaps meant, as the end of a remedy.
-fn or_rather<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
-    let near = nearest(word, candidates);
-    near.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default()
 }
 
 fn bracket_text(bracket: &Found) -> Found {

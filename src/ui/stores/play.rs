@@ -124,12 +124,8 @@ impl Page {
         let Place::Stores(reading, session) = &mut self.place else {
             return;
         };
-        let forbidden = reading.puzzle(&**session).filter(|puzzle| !puzzle.allows(text));
-        if let Some(puzzle) = forbidden {
-            let why = format!(
-                "'{text}' is not in this puzzle; allowed are: {}",
-                puzzle.allow.join(", ")
-            );
+        let puzzle = reading.puzzle(&**session);
+        if let Some(why) = puzzle.and_then(|puzzle| puzzle.forbids(text)) {
             return self.refuse(&why);
         }
         let done = session.act(text);

@@ -2,6 +2,20 @@
 
 use super::*;
 
+/// Goes to the next stop, and says nothing to what is asked before it.
+fn to_next_stop(page: &mut Page) {
+    while page
+        .reading()
+        .is_some_and(|(reading, run)| reading.open_prediction(run).is_some())
+    {
+        page.perform(Act::Answer(Given::Skipped));
+    }
+    page.perform(Act::Next);
+    while page.playing {
+        page.tick();
+    }
+}
+
 #[test]
 fn every_lesson_can_be_read_to_its_end() {
     for source in &LIBRARY[1..] {
@@ -14,16 +28,7 @@ fn every_lesson_can_be_read_to_its_end() {
         // A first stop that nothing leads to is where one begins.
         let first = page.reading().and_then(|(reading, run)| reading.next(run)).unwrap_or(0);
         for stop in first..=last {
-            while page
-                .reading()
-                .is_some_and(|(reading, run)| reading.open_prediction(run).is_some())
-            {
-                page.perform(Act::Answer(Given::Skipped));
-            }
-            page.perform(Act::Next);
-            while page.playing {
-                page.tick();
-            }
+            to_next_stop(&mut page);
             let (reading, run) = page.reading().expect("it stays in the lesson");
             assert_eq!(
                 reading.stop(run),
@@ -454,16 +459,7 @@ fn the_page_stores_can_be_crashed_at_will_and_the_lesson_goes_on() {
     page.perform(Act::Go(Go::End));
     assert!(stores(&page).logged.is_up());
     // The lesson's own way goes on from its next stop, whatever was done beside it.
-    while page
-        .reading()
-        .is_some_and(|(reading, run)| reading.open_prediction(run).is_some())
-    {
-        page.perform(Act::Answer(Given::Skipped));
-    }
-    page.perform(Act::Next);
-    while page.playing {
-        page.tick();
-    }
+    to_next_stop(&mut page);
     let (reading, run) = page.reading().expect("it stays in the lesson");
     assert_eq!(reading.stop(run), Some(3), "{}", said(&page));
     assert_eq!(stores(&page).in_place.moment(), 4, "as the lesson has it");
