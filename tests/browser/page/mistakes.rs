@@ -107,7 +107,7 @@ fn a_line_that_cannot_be_done_is_refused() -> Result<()> {
         let time = page.text("[data-testid=time]")?;
         for (line, said) in [
             ("sned shop payments", "send"),
-            ("kill 1", "Not in this puzzle"),
+            ("kill 1", "is not in this puzzle"),
             ("stop 9", "9"),
             ("send shop paymants", "payments"),
             ("stop 1\u{7}", "expected a broker"),

@@ -251,8 +251,18 @@ impl Page {
         )
     }
 
-    /// What the first element that matches a CSS selector shows.
+    /// Waits until something matches a CSS selector: what stands in the second part of the page, or is drawn with the next
+    /// frame, may come a moment later.
+    fn wait_for(&self, selector: &str) -> Result<()> {
+        self.wait_until(
+            &format!("there is a {selector}"),
+            &format!("Boolean(document.querySelector({}))", json!(selector)),
+        )
+    }
+
+    /// What the first element that matches a CSS selector shows. Waits until there is one.
     pub fn text(&self, selector: &str) -> Result<String> {
+        self.wait_for(selector)?;
         let text = self.eval(&format!("document.querySelector({})?.innerText", json!(selector)))?;
         text.as_str()
             .map(str::to_owned)
@@ -313,8 +323,9 @@ impl Page {
         })
     }
 
-    /// The first element that matches a CSS selector.
+    /// The first element that matches a CSS selector. Waits until there is one.
     pub fn select(&self, selector: &str) -> Result<Element<'_>> {
+        self.wait_for(selector)?;
         self.element(selector, &format!("document.querySelector({})", json!(selector)))
     }
 
