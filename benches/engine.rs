@@ -20,6 +20,10 @@ mod states;
 
 use states::{cluster, explore, run_until_decided, send, settled};
 
+/// The program's own allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What the line begins with that says how many nanoseconds a state costs natively.
 const NATIVE_STATE: &str = "native-state-nanoseconds";
 

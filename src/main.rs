@@ -1,5 +1,10 @@
 //! One binary: natively the command line, on `wasm32` the page.
 
+/// Worlds are copied and dropped all the time.
+#[cfg(not(target_arch = "wasm32"))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
     highwater::cli::main()

@@ -25,7 +25,7 @@ use super::later::views::Views;
 use super::later::{self, Arriving, when_here};
 use super::page::{Notice, OWN, Page, Place, Way};
 use super::playground::PLAYGROUND;
-use super::scene::{Frame, Motion, Scene};
+use super::scene::{Frame, Ground, Motion, Scene, base_of};
 use super::session::{Direction, Session};
 use super::start;
 use super::terms::Words;
@@ -305,9 +305,12 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
     let now = names::time(look.world.now());
     let frame = Frame {
         window,
-        selected: page.selected,
-        picked: picking.then(|| Rc::new(page.picked.clone())),
-        act: act.clone(),
+        ground: Ground {
+            base: base_of(window),
+            selected: page.selected,
+            picked: picking.then(|| Rc::new(page.picked.clone())),
+            act: act.clone(),
+        },
     };
     let speed = page.speed;
     let period = page.pace();
@@ -494,10 +497,11 @@ fn use_address(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
     });
 }
 
-/// Milliseconds until the next frame begins, on average.
-const HALF_A_FRAME: u32 = 8;
+/// Milliseconds until the next frame but one begins, on average.
+const TWO_FRAMES: u32 = 25;
 
-/// While it plays, one timer for the next step; while it does not, none. A page that is hidden does not play.
+/// While it plays, one timer for the next step, which is taken in one frame and drawn in the next; while it does not, none.
+/// A page that is hidden does not play.
 ///
 /// The step is taken where the next frame begins: taken between two frames, it would make both late. What still moves is
 /// ended with it: where a move ends, the browser has nearly as much to do as where one begins.
@@ -510,20 +514,29 @@ fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
     {
         let (page, update) = (page.clone(), update.clone());
         use_effect_with((playing, pace, version), move |&(playing, pace, _)| {
-            let frame = Rc::new(RefCell::new(None));
+            let frame = Rc::new(RefCell::new((None, None)));
             let timer = playing.then(|| {
                 let frame = Rc::clone(&frame);
-                Timeout::new(pace.saturating_sub(HALF_A_FRAME), move || {
-                    let step = move |_| {
+                Timeout::new(pace.saturating_sub(TWO_FRAMES), move || {
+                    let drawing = Rc::clone(&frame);
+                    let draw = move |_| {
                         browser::end_moves();
-                        page.borrow_mut().tick();
-                        keep_step(&page);
                         update.force_update();
                     };
-                    *frame.borrow_mut() = Some(request_animation_frame(step));
+                    // Neither of the two frames is late, as one for both would be.
+                    let step = move |_| {
+                        page.borrow_mut().tick();
+                        keep_step(&page);
+                        drawing.borrow_mut().1 = Some(request_animation_frame(draw));
+                    };
+                    frame.borrow_mut().0 = Some(request_animation_frame(step));
                 })
             });
-            move || drop((timer, frame))
+            move || {
+                drop(timer);
+                // What waits for a frame holds the place that it is kept in.
+                frame.take();
+            }
         });
     }
     use_effect_with((), move |()| {

@@ -115,7 +115,7 @@ fn Changes(props: &ChangesProps) -> Html {
     }
     html! {
         <ul class="changes">
-            { for props.changes.iter().enumerate().map(|(at, change)| html! { <li key={format!("{at}{}", change.text)}><ChangeLine change={change.clone()}/></li> }) }
+            { for props.changes.iter().enumerate().map(|(at, change)| html! { <li key={at}><ChangeLine change={change.clone()}/></li> }) }
         </ul>
     }
 }
@@ -125,20 +125,21 @@ pub struct ChangeLineProps {
     pub change: Change,
 }
 
-/// One line; 'Why?' opens the rule that decided it.
+/// One line; 'Why?' opens the rule that decided it, until another change stands there.
 #[component]
 pub fn ChangeLine(props: &ChangeLineProps) -> Html {
-    let open = use_state(|| false);
+    let opened = use_state(|| None::<Change>);
+    let open = opened.as_ref() == Some(&props.change);
     let toggle = {
-        let open = open.clone();
-        Callback::from(move |_: MouseEvent| open.set(!*open))
+        let change = (!open).then(|| props.change.clone());
+        Callback::from(move |_: MouseEvent| opened.set(change.clone()))
     };
     let rule = props.change.rule;
     html! {
         <>
             <span>{ props.change.text.to_string() }</span>
             <button class="link" aria-expanded={open.to_string()} onclick={toggle}>{ "Why? " }<code>{ rule.id() }</code></button>
-            if *open { <Note {rule}/> }
+            if open { <Note {rule}/> }
         </>
     }
 }

@@ -20,7 +20,7 @@ pub fn run() -> Result<ExitCode> {
     let mut table = Table::default();
 
     let programs = ["--bench", "engine", "--bench", "log", "--bench", "dump"];
-    table.gather(&mut workspace.cargo(&[&["bench", "--locked"][..], &programs[..]].concat()))?;
+    table.gather(&mut workspace.cargo(&[&["bench", "--locked", "--no-fail-fast"][..], &programs[..]].concat()))?;
 
     table.gather(&mut in_a_browser(&workspace, &browser, table.native_state.as_deref())?)?;
 

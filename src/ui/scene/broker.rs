@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::{Frame, Spot, is_long};
+use super::stretch::{Records, Stretch, stretches};
+use super::{Frame, Ground, Spot, is_long};
 use crate::ui::act::{Act, Subject};
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, News, Role, Segment, Standing};
@@ -42,7 +43,7 @@ pub fn Broker(props: &BrokerProps) -> Html {
         children,
     } = props;
     let id = row.id;
-    let act = frame.act.clone();
+    let act = frame.ground.act.clone();
     let class = match row.health {
         Health::Killed | Health::Dark => "lane broker down",
         Health::Paused => "lane broker paused",
@@ -54,7 +55,7 @@ pub fn Broker(props: &BrokerProps) -> Html {
         <div {class} style={format!("grid-row:{line}")} role="group" aria-label={spoken(row)} data-testid={format!("broker-{id}")}>
             <div class="who">
                 <div class="title">
-                    <button aria-pressed={(frame.selected == Some(Subject::Broker(id))).to_string()} onclick={act.reform(move |_| Act::Inspect(Some(Subject::Broker(id))))}>{ format!("Broker {id}") }</button>
+                    <button aria-pressed={(frame.ground.selected == Some(Subject::Broker(id))).to_string()} onclick={act.reform(move |_| Act::Inspect(Some(Subject::Broker(id))))}>{ format!("Broker {id}") }</button>
                     { badge(row) }
                 </div>
                 <div class={classes!("note", row.cells.iter().any(|cell| cell.standing == Standing::Doomed).then_some("bad"))}>{ row.note.to_string() }</div>
@@ -69,13 +70,7 @@ pub fn Broker(props: &BrokerProps) -> Html {
                 <div class="shift" style={frame.shift()}>
                     { marks_below(row, frame) }
                     // A list of its own: among others without a key, every record would be drawn anew at each step.
-                    <>{ for row.cells.iter().enumerate().map(|(at, cell)| match size {
-                        Size::Small => html! { <i key={cell_key(cell)} class={class_of(cell)} style={frame.at(cell.offset)}></i> },
-                        Size::Whole => {
-                            let spot = frame.spot(Subject::Record(cell.record.0, cell.record.1), cell.offset);
-                            html! { <CellView key={cell_key(cell)} cell={cell.clone()} broker={id} first={at == 0} {spot}/> }
-                        }
-                    }) }</>
+                    <>{ for stretches(row).map(|(key, cells)| html! { <Cells {key} {cells} broker={id} size={*size} ground={frame.ground.clone()}/> }) }</>
                     { marks_above(row, frame, *words) }
                 </div>
                 // The words stand where no record does; the records that went with the page cache are drawn in it.
@@ -212,6 +207,45 @@ fn class_of(cell: &Cell) -> Classes {
         cell.changed.then_some("changed"),
         cell.fresh.then_some("fresh"),
     )
+}
+
+impl Records for BrokerRow {
+    type Record = Cell;
+
+    fn records(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    fn column(cell: &Cell) -> i64 {
+        cell.offset
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct CellsProps {
+    cells: Stretch<BrokerRow>,
+    broker: u16,
+    size: Size,
+    ground: Ground,
+}
+
+/// The records of one broker in one block of columns.
+#[component]
+fn Cells(props: &CellsProps) -> Html {
+    let CellsProps {
+        cells,
+        broker,
+        size,
+        ground,
+    } = props;
+    let draw = |(at, cell): (usize, &Cell)| match size {
+        Size::Small => html! { <i key={cell_key(cell)} class={class_of(cell)} style={ground.at(cell.offset)}></i> },
+        Size::Whole => {
+            let spot = ground.spot(Subject::Record(cell.record.0, cell.record.1), cell.offset);
+            html! { <CellView key={cell_key(cell)} cell={cell.clone()} broker={*broker} first={at == 0 && cells.is_first()} {spot}/> }
+        }
+    };
+    html! { <>{ for cells.records().iter().enumerate().map(draw) }</> }
 }
 
 #[derive(Properties, PartialEq)]

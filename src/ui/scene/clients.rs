@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::{Frame, Spot, is_long};
+use super::stretch::{Records, Stretch, stretches};
+use super::{Frame, Ground, Spot, is_long};
 use crate::ui::act::Subject;
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{ConsumerLane, ControllerLane, ProducerLane, Sent, Told};
@@ -33,14 +34,46 @@ pub fn Producer(props: &ProducerProps) -> Html {
             </div>
             <div class="track">
                 <div class="shift" style={frame.shift()}>
-                    { for lane.records.iter().enumerate().map(|(at, sent)| {
-                        let spot = frame.spot(Subject::Record(lane.client, sent.number), sent.column);
-                        html! { <SentView key={sent.number} sent={sent.clone()} client={lane.client} first={at == 0} {spot}/> }
-                    }) }
+                    { for stretches(lane).map(|(key, records)| html! { <AllSent {key} {records} client={lane.client} ground={frame.ground.clone()}/> }) }
                 </div>
             </div>
         </div>
     }
+}
+
+impl Records for ProducerLane {
+    type Record = Sent;
+
+    fn records(&self) -> &[Sent] {
+        &self.records
+    }
+
+    /// Its number stands for its column: a record that is sent again may get another one.
+    fn column(sent: &Sent) -> i64 {
+        sent.number.into()
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct AllSentProps {
+    records: Stretch<ProducerLane>,
+    client: u16,
+    ground: Ground,
+}
+
+/// Some of one producer's records that follow one another.
+#[component]
+fn AllSent(props: &AllSentProps) -> Html {
+    let AllSentProps {
+        records,
+        client,
+        ground,
+    } = props;
+    let draw = |(at, sent): (usize, &Sent)| {
+        let spot = ground.spot(Subject::Record(*client, sent.number), sent.column);
+        html! { <SentView key={sent.number} sent={sent.clone()} client={*client} first={at == 0 && records.is_first()} {spot}/> }
+    };
+    html! { <>{ for records.records().iter().enumerate().map(draw) }</> }
 }
 
 #[derive(Properties, PartialEq)]

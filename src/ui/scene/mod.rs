@@ -6,6 +6,7 @@
 mod broker;
 mod clients;
 mod flight;
+mod stretch;
 
 use std::rc::Rc;
 
@@ -18,6 +19,7 @@ use crate::ui::view::stage::{Flight, Leg, Link, Path, Row, Stage, Window};
 use broker::{Broker, Size};
 use clients::{Consumer, Controller, Producer};
 use flight::Flying;
+use stretch::blocks;
 
 /// How the scene came to be what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,16 @@ pub fn base_of(window: Window) -> i64 {
 pub struct Frame {
     /// The columns.
     pub window: Window,
+    /// What the records in them need.
+    pub ground: Ground,
+}
+
+/// What the records of all rows need of the frame. It stays the same while the window moves over them, so that those that
+/// did not change are not drawn again.
+#[derive(Clone, PartialEq)]
+pub struct Ground {
+    /// The column that places are counted from, as [`base_of`] gives it.
+    pub base: i64,
     /// What is inspected.
     pub selected: Option<Subject>,
     /// The offsets picked as an answer, while a question asks for them.
@@ -67,13 +79,20 @@ pub struct Frame {
 impl Frame {
     /// The style of a track's moving part.
     pub fn shift(&self) -> String {
-        format!("--from:{}", self.window.start - base_of(self.window))
+        format!("--from:{}", self.window.start - self.ground.base)
     }
 
+    /// The style of something at an offset.
+    pub fn at(&self, offset: i64) -> String {
+        self.ground.at(offset)
+    }
+}
+
+impl Ground {
     /// What the element of one record needs.
     pub fn spot(&self, subject: Subject, offset: i64) -> Spot {
         Spot {
-            at: offset - base_of(self.window),
+            at: offset - self.base,
             offset,
             subject,
             pressed: match &self.picked {
@@ -87,12 +106,11 @@ impl Frame {
 
     /// The style of something at an offset.
     pub fn at(&self, offset: i64) -> String {
-        format!("--o:{}", offset - base_of(self.window))
+        format!("--o:{}", offset - self.base)
     }
 }
 
-/// What the element of one record needs of the frame. It stays the same while the window moves over it, so that a record
-/// that did not change is not drawn again.
+/// What the element of one record needs of the ground.
 #[derive(Clone, PartialEq)]
 pub struct Spot {
     at: i64,
@@ -153,7 +171,7 @@ pub fn Scene(props: &SceneProps) -> Html {
     let stage = &props.stage;
     let frame = &props.frame;
     let place = Placement::of(stage);
-    let act = frame.act.clone();
+    let act = frame.ground.act.clone();
     let flights = stage.flights.iter().enumerate().filter_map(|(index, flight)| {
         let (from, to) = (place.line(flight.from)?, place.line(flight.to)?);
         // Labels whose middles lie near one another are set below one another.
@@ -255,11 +273,24 @@ fn Axis(props: &AxisProps) -> Html {
             <div class="who">{ "offset" }</div>
             <div class="track" ref={props.track.clone()}>
                 <div class="shift" style={props.frame.shift()} aria-hidden="true">
-                    { for (window.start..window.end).map(|offset| html! { <span key={offset} style={props.frame.at(offset)}>{ offset }</span> }) }
+                    { for blocks(window.start..window.end).map(|(key, block)| html! { <Offsets {key} from={block.start} to={block.end} base={props.frame.ground.base}/> }) }
                 </div>
             </div>
         </div>
     }
+}
+
+#[derive(Properties, PartialEq)]
+struct OffsetsProps {
+    from: i64,
+    to: i64,
+    base: i64,
+}
+
+/// The offsets of one block of columns.
+#[component]
+fn Offsets(props: &OffsetsProps) -> Html {
+    html! { <>{ for (props.from..props.to).map(|offset| html! { <span key={offset} style={format!("--o:{}", offset - props.base)}>{ offset }</span> }) }</> }
 }
 
 fn anchor(link: &Link) -> String {

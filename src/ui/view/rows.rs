@@ -7,7 +7,7 @@ use crate::cluster::{BrokerId, Node, Tag, TopicPartition};
 use crate::ledger::How;
 use crate::ledger::present::Fate;
 use crate::log::Log;
-use crate::sorted::SortedSet;
+use crate::sorted::{SortedSet, sort_by};
 use crate::ui::view::look::{Ending, Look};
 use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, News, Position, Role, Segment, Standing, Window};
 
@@ -33,6 +33,8 @@ fn row(look: &Look<'_>, id: BrokerId, window: Window, lost: &[Tag]) -> BrokerRow
     let mut cells = log.map_or_else(Vec::new, |log| cells(look, id, log, window));
     let flushed = replica.map_or(0, |replica| replica.flushed());
     cells.extend(ghosts(look, id, log, flushed, window));
+    // Under a ghost lies what took its place.
+    sort_by(&mut cells, |one, other| one.offset.cmp(&other.offset));
     let doomed = look.standing_on(id, lost);
     let runs = look.world.broker(id).is_some_and(|broker| broker.is_running());
     let doomed = if runs { doomed } else { doomed.max(look.only_on(id)) };

@@ -257,7 +257,7 @@ pub struct BrokerRow {
     pub flushed: i64,
     /// Segments in view.
     pub segments: Vec<Segment>,
-    /// Records in view.
+    /// Records in view, by their offsets.
     pub cells: Vec<Cell>,
     /// Records before the first column, if there are any: their number.
     pub earlier: i64,
