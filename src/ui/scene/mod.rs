@@ -290,7 +290,7 @@ struct OffsetsProps {
 /// The offsets of one block of columns.
 #[component]
 fn Offsets(props: &OffsetsProps) -> Html {
-    html! { <>{ for (props.from..props.to).map(|offset| html! { <span key={offset} style={format!("--o:{}", offset - props.base)}>{ offset }</span> }) }</> }
+    html! { <div class="block">{ for (props.from..props.to).map(|offset| html! { <span key={offset} style={format!("--o:{}", offset - props.base)}>{ offset }</span> }) }</div> }
 }
 
 fn anchor(link: &Link) -> String {
