@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::stretch::{Records, Stretch, stretches};
 use super::{Frame, Ground, Spot, is_long};
 use crate::ui::act::{Act, Subject};
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{BrokerRow, Cell, Health, Layer, News, Role, Segment, Standing};
+use crate::ui::view::stretch::{Stretch, stretches};
 
 #[derive(Properties, PartialEq)]
 pub struct BrokerProps {
@@ -207,18 +207,6 @@ fn class_of(cell: &Cell) -> Classes {
         cell.changed.then_some("changed"),
         cell.fresh.then_some("fresh"),
     )
-}
-
-impl Records for BrokerRow {
-    type Record = Cell;
-
-    fn records(&self) -> &[Cell] {
-        &self.cells
-    }
-
-    fn column(cell: &Cell) -> i64 {
-        cell.offset
-    }
 }
 
 #[derive(Properties, PartialEq)]

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::stretch::{Records, Stretch, stretches};
 use super::{Frame, Ground, Spot, is_long};
 use crate::ui::act::Subject;
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{ConsumerLane, ControllerLane, ProducerLane, Sent, Told};
+use crate::ui::view::stretch::{Stretch, stretches};
 
 #[derive(Properties, PartialEq)]
 pub struct ProducerProps {
@@ -38,19 +38,6 @@ pub fn Producer(props: &ProducerProps) -> Html {
                 </div>
             </div>
         </div>
-    }
-}
-
-impl Records for ProducerLane {
-    type Record = Sent;
-
-    fn records(&self) -> &[Sent] {
-        &self.records
-    }
-
-    /// Its number stands for its column: a record that is sent again may get another one.
-    fn column(sent: &Sent) -> i64 {
-        sent.number.into()
     }
 }
 

@@ -6,7 +6,6 @@
 mod broker;
 mod clients;
 mod flight;
-mod stretch;
 
 use std::rc::Rc;
 
@@ -16,10 +15,10 @@ use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Subject, Zoom};
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{Flight, Leg, Link, Path, Row, Stage, Window};
+use crate::ui::view::stretch::blocks;
 use broker::{Broker, Size};
 use clients::{Consumer, Controller, Producer};
 use flight::Flying;
-use stretch::blocks;
 
 /// How the scene came to be what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

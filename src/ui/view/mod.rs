@@ -24,6 +24,7 @@ pub mod panels;
 pub mod power_loss;
 pub mod rows;
 pub mod stage;
+pub mod stretch;
 pub mod told;
 pub mod told_and_true;
 pub mod wire;

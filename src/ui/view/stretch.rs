@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::stage::{BrokerRow, Cell, ProducerLane, Sent};
+
 /// How many columns a block has.
 const BLOCK: i64 = 16;
 
@@ -17,6 +19,31 @@ pub trait Records {
 
     /// The column of one.
     fn column(record: &Self::Record) -> i64;
+}
+
+impl Records for BrokerRow {
+    type Record = Cell;
+
+    fn records(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    fn column(cell: &Cell) -> i64 {
+        cell.offset
+    }
+}
+
+impl Records for ProducerLane {
+    type Record = Sent;
+
+    fn records(&self) -> &[Sent] {
+        &self.records
+    }
+
+    /// Its number stands for its column: a record that is sent again may get another one.
+    fn column(sent: &Sent) -> i64 {
+        sent.number.into()
+    }
 }
 
 /// The records of one block. Two are equal when these records are, whatever else of the row has changed.
