@@ -21,6 +21,7 @@ mod elr_index;
 pub mod partition;
 pub mod reassign;
 mod session;
+mod session_map;
 pub mod topics;
 
 #[cfg(test)]
@@ -455,7 +456,14 @@ impl Controller {
             encoder.u16(id.0);
             broker.fingerprint(encoder);
         }
-        encoder.len(self.sessions.iter().len());
+        // A map that has grown stands in front of its sessions, as one of a kind that there is not.
+        let grown_to = self.sessions.grown_to();
+        encoder.len(self.sessions.iter().len() + usize::from(grown_to.is_some()));
+        if let Some(buckets) = grown_to {
+            encoder.u16(u16::MAX);
+            encoder.i64(i64::from(buckets));
+            encoder.u8(2);
+        }
         for ((broker, epoch), last) in self.sessions.iter() {
             encoder.u16(broker.0);
             encoder.i64(epoch);

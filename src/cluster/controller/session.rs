@@ -10,6 +10,7 @@
 //!
 //! Deliberately absent: how a heartbeat travels. Mirrors `BrokerHeartbeatTracker`.
 
+use crate::cluster::controller::session_map::SessionMap;
 use crate::cluster::ids::BrokerId;
 
 /// When a broker was heard last.
@@ -24,10 +25,11 @@ pub enum LastContact {
 /// A session belongs to one registration of a broker.
 pub(super) type SessionKey = (BrokerId, i64);
 
-/// All sessions that have not been found to have ended, in the order in which a check looks at them.
+/// All sessions that have not been found to have ended, in the order in which a check looks at them (see
+/// [`SessionMap`]).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sessions {
-    contacts: Vec<(SessionKey, LastContact)>,
+    contacts: SessionMap,
 }
 
 /// Whether a session that was last renewed then has ended: strictly later than its time-out.
@@ -38,45 +40,24 @@ fn has_ended(last: LastContact, timeout_ms: i64, now_ms: i64) -> bool {
     }
 }
 
-/// Kafka looks at its sessions in the order of a Java hash map with 16 buckets: by these four bits of
-/// `31 · id + epoch`, and within a bucket by the time of insertion.
-fn bucket((broker, epoch): SessionKey) -> u32 {
-    let epoch_hash = (epoch ^ (epoch >> 32)) as u32;
-    let hash = u32::from(broker.0).wrapping_mul(31).wrapping_add(epoch_hash);
-    (hash ^ (hash >> 16)) & 15
-}
-
 impl Sessions {
     pub fn renew(&mut self, key: SessionKey, contact: LastContact) {
-        match self.contacts.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, last)) => *last = contact,
-            None => {
-                let at = self
-                    .contacts
-                    .partition_point(|&(known, _)| bucket(known) <= bucket(key));
-                self.contacts.insert(at, (key, contact));
-            }
-        }
+        self.contacts.put(key, contact);
     }
 
     pub fn is_valid(&self, key: SessionKey, timeout_ms: i64, now_ms: i64) -> bool {
-        self.contacts
-            .iter()
-            .any(|&(known, last)| known == key && !has_ended(last, timeout_ms, now_ms))
+        let mut contacts = self.contacts.entries().iter();
+        contacts.any(|&(known, last)| known == key && !has_ended(last, timeout_ms, now_ms))
     }
 
     /// Forgets one session that has ended and tells whose it was.
     pub fn remove_ended(&mut self, timeout_ms: i64, now_ms: i64) -> Option<SessionKey> {
-        let at = self
-            .contacts
-            .iter()
-            .position(|&(_, last)| has_ended(last, timeout_ms, now_ms))?;
-        Some(self.contacts.remove(at).0)
+        self.contacts.remove_first(|last| has_ended(last, timeout_ms, now_ms))
     }
 
     /// When the first silent session ends, if nobody is heard again: the first millisecond at which it is invalid.
     pub fn first_end(&self, timeout_ms: i64) -> Option<i64> {
-        let silent = self.contacts.iter().filter_map(|&(_, last)| match last {
+        let silent = self.contacts.entries().iter().filter_map(|&(_, last)| match last {
             LastContact::Continuous => None,
             LastContact::At(at) => Some(at.saturating_add(timeout_ms).saturating_add(1)),
         });
@@ -84,7 +65,12 @@ impl Sessions {
     }
 
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (SessionKey, LastContact)> + '_ {
-        self.contacts.iter().copied()
+        self.contacts.entries().iter().copied()
+    }
+
+    /// How large the map is in which they are kept, once it has grown.
+    pub fn grown_to(&self) -> Option<u32> {
+        self.contacts.grown_to()
     }
 }
 
