@@ -334,10 +334,7 @@ impl Controller {
                 Some(Change::ShuttingDown { broker })
             }
             Record::Topic { topic, name } => {
-                let new = Topic {
-                    name: Arc::clone(&name),
-                    partitions: SortedMap::new(),
-                };
+                let new = Topic::new(Arc::clone(&name));
                 Arc::make_mut(&mut self.topics).insert(topic, Arc::new(new));
                 self.next_topic = TopicId(topic.0 + 1);
                 Some(Change::TopicCreated { topic, name })
@@ -420,9 +417,7 @@ impl Controller {
 
     fn store(&mut self, at: TopicPartition, partition: &Arc<Partition>) {
         if let Some(topic) = Arc::make_mut(&mut self.topics).get_mut(&at.topic) {
-            Arc::make_mut(topic)
-                .partitions
-                .insert(at.partition, Arc::clone(partition));
+            Arc::make_mut(topic).store(at.partition, partition);
         }
     }
 
@@ -479,7 +474,7 @@ impl Controller {
         for (id, topic) in self.topics.iter() {
             encoder.u16(id.0);
             encoder.str(&topic.name);
-            encoder.len(topic.partitions.len());
+            encoder.len(topic.partitions.len() | usize::from(topic.has_grown()) << 31);
             for (number, partition) in &topic.partitions {
                 encoder.u32(*number);
                 partition.fingerprint(encoder);

@@ -18,6 +18,55 @@ pub struct Topic {
     pub name: Arc<str>,
     /// Its partitions by number.
     pub partitions: SortedMap<u32, Arc<Partition>>,
+    /// Whether a partition has changed since the last one was added. Nothing but [`Topic::first_listed`] asks for it.
+    pub(super) changed: bool,
+}
+
+impl Topic {
+    /// A topic that has no partition yet.
+    pub(super) fn new(name: Arc<str>) -> Self {
+        Topic {
+            name,
+            partitions: SortedMap::new(),
+            changed: false,
+        }
+    }
+
+    /// Stores a partition, new or changed.
+    pub(super) fn store(&mut self, partition: u32, state: &Arc<Partition>) {
+        self.changed = self.partitions.insert(partition, Arc::clone(state)).is_some();
+    }
+
+    /// Whether the hash map of the partitions has grown because one of them changed. With two of them that is all the same.
+    pub(super) fn has_grown(&self) -> bool {
+        let partitions = self.partitions.len();
+        self.changed && partitions > 2 && slot_bits(partitions + 1) > slot_bits(partitions)
+    }
+
+    /// The partition that is met first in the hash map of the partitions. A reassignment can give partitions different
+    /// numbers of replicas, and a real controller asks the one that it meets first how many a new one must have.
+    ///
+    /// A number's slot is told by the upper bits of its product with 2⁶⁴ divided by the golden ratio. Slots are walked
+    /// upwards, and each from its end. Mirrors `TimelineHashMap`.
+    fn first_listed(&self) -> Option<&Arc<Partition>> {
+        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        let bits = slot_bits(self.partitions.len()) + u32::from(self.has_grown());
+        let is_in_slot_0 = |number: u32| u64::from(number).wrapping_mul(GOLDEN) >> (64 - bits) == 0;
+        let mut downwards = self.partitions.iter().rev();
+        downwards
+            .find(|(number, _)| is_in_slot_0(**number))
+            .map(|(_, state)| state)
+    }
+}
+
+/// How many bits tell a slot in a hash map of so many partitions: it begins with two slots, and has twice as many whenever
+/// one more partition would be more than four for three of them. Storing a change counts as one more.
+fn slot_bits(partitions: usize) -> u32 {
+    let mut bits = 1;
+    while partitions * 3 > 4 << bits {
+        bits += 1;
+    }
+    bits
 }
 
 impl Controller {
@@ -51,7 +100,8 @@ impl Controller {
     /// Adds partitions to a topic until it has `count`, one for each list of replicas.
     ///
     /// Refuses with `UNKNOWN_TOPIC_OR_PARTITION`, `INVALID_PARTITIONS` if that is not more than it has, or
-    /// `INVALID_REPLICA_ASSIGNMENT` for the reasons of [`Controller::create_topic`] or another number of lists.
+    /// `INVALID_REPLICA_ASSIGNMENT` for the reasons of [`Controller::create_topic`] or another number of lists. The length
+    /// that they must have is that of one partition's replicas, which need not be the first one's: `Topic::first_listed`.
     pub fn create_partitions(
         &mut self,
         topic: TopicId,
@@ -68,11 +118,7 @@ impl Controller {
         if assignments.len() as u64 != u64::from(count - existing) {
             return Outcome::refused(Err(Errors::InvalidReplicaAssignment));
         }
-        let factor = known
-            .partitions
-            .values()
-            .next()
-            .map(|partition| partition.replicas.len());
+        let factor = known.first_listed().map(|partition| partition.replicas.len());
         match self.partition_records(topic, existing, factor, assignments) {
             Err(error) => Outcome::refused(Err(error)),
             Ok(records) => self.commit(Ok(()), records),
