@@ -17,6 +17,9 @@ use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::log::Errors;
 use std::sync::Arc;
 
+/// The epoch that an unknown broker would have had to bring to count as cleanly stopped. No broker brings it.
+const UNKNOWN_EPOCH: i64 = -2;
+
 /// A registered broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broker {
@@ -155,7 +158,7 @@ impl Controller {
         if in_session && self.holds(Rule::DuplicateRegistration) {
             return Outcome::refused(Err(Errors::DuplicateBrokerRegistration));
         }
-        let clean = stored.is_some_and(|known| known.epoch == previous_epoch);
+        let clean = stored.map_or(UNKNOWN_EPOCH, |known| known.epoch) == previous_epoch;
         let epoch = self.next_offset;
         let trusted = self.elr == ElrFeature::Off || clean || !self.holds(Rule::IsrUnclean);
         let mut records = if trusted {

@@ -137,10 +137,11 @@ impl Controller {
             .or_else(|| self.settings.file(name))
     }
 
-    /// Whether an election in this topic may choose a replica that is not in sync.
+    /// Whether an election in this topic may choose a replica that is not in sync. A dynamic value with blanks around it
+    /// is valid and yet does not mean true: Kafka cuts them only where it validates.
     pub fn unclean_election_enabled(&self, topic: TopicId) -> bool {
         self.effective(topic, UNCLEAN)
-            .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
 
     /// `min.insync.replicas` as the ELR rules use it: never more than the topic's first partition has replicas.

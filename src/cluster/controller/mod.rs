@@ -86,7 +86,7 @@ impl Default for Settings {
 
 impl Settings {
     fn file(&self, name: &str) -> Option<&str> {
-        self.file.get(name).map(String::as_str)
+        self.file.get(name).map(|value| value.trim())
     }
 }
 
