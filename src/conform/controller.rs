@@ -287,13 +287,9 @@ impl Subject {
                 Ok(json!({}))
             }
             Op::CheckStale => {
-                let found = controller.check_stale(self.now).answer;
-                let fenced: Vec<u16> = if let StaleCheck::Fenced(broker) = found {
-                    vec![broker.0]
-                } else {
-                    Vec::new()
-                };
-                Ok(json!({ "fenced": fenced, "again": found != StaleCheck::Nobody }))
+                let mut fenced = Vec::new();
+                let again = self.check_stale(&mut fenced);
+                Ok(json!({ "fenced": fenced, "again": again }))
             }
             Op::Expire { broker } => Ok(json!({ "fenced": self.expire(BrokerId(*broker)) })),
             Op::Unregister { broker } => controller.unregister(BrokerId(*broker)).answer.map(|()| json!({})),
