@@ -37,6 +37,11 @@ pub fn of_texts<'a>(keys: impl ExactSizeIterator<Item = &'a str>) -> Vec<usize> 
     order.into_iter().map(|(_, at)| at).collect()
 }
 
+/// Where a number stands in a set of so many numbers, inserted in ascending order.
+pub fn place_of_number(number: u32, entries: usize) -> (u32, u32) {
+    (bucket(number, entries), number)
+}
+
 /// The first in the order of a set of slots, inserted as given.
 pub fn first_slot(slots: &[Slot]) -> Option<&Slot> {
     slots.iter().min_by_key(|slot| bucket(slot_hash(slot), slots.len()))

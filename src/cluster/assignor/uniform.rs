@@ -7,7 +7,7 @@
 //! The recordings' ids put the last name first, and so it is here.
 //! Mirrors `UniformHomogeneousAssignmentBuilder`.
 
-use crate::cluster::assignor::{Assignment, Group, Slot, slots};
+use crate::cluster::assignor::{Assignment, Group, Member, Slot, java_order, slots};
 use crate::sorted::{SortedSet, sort_by};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) fn assign(group: &Group) -> Assignment {
             .filter(|slot| topics.contains_key(&slot.topic))
             .cloned()
             .collect();
-        sort_by(&mut kept, last_topic_first);
+        sort_by(&mut kept, |a, b| last_topic_first_by_set_order(member, a, b));
         unassigned.extend(kept.split_off(kept.len().min(minimum + extra)));
         // One that does not need the extra partition leaves it to those behind, if there are enough of them.
         if kept.len() < minimum + extra && members.len() - place > extras {
@@ -57,4 +57,11 @@ pub(super) fn assign(group: &Group) -> Assignment {
 
 fn last_topic_first(a: &Slot, b: &Slot) -> Ordering {
     b.topic.cmp(&a.topic).then(a.partition.cmp(&b.partition))
+}
+
+/// A member's partitions of one topic come in the order of a hash set, in which 16 is before 1.
+fn last_topic_first_by_set_order(member: &Member, a: &Slot, b: &Slot) -> Ordering {
+    let of_topic = member.owned.iter().filter(|slot| slot.topic == a.topic).count();
+    let place = |slot: &Slot| java_order::place_of_number(slot.partition, of_topic);
+    b.topic.cmp(&a.topic).then_with(|| place(a).cmp(&place(b)))
 }
