@@ -50,9 +50,11 @@ fn logs_are_kept_as_recorded() {
     all_same("storage.jsonl.gz", 270, 10_605);
 }
 
-/// Recordings of random operations in which this log once differed.
+/// Recordings of random operations in which this log, this controller or an assignor once differed.
 #[test]
 fn what_once_differed_stays_mended() {
+    all_same("controller-found.jsonl.gz", 7, 48);
+    all_same("assignors-found.jsonl.gz", 1, 1);
     all_same("storage-found.jsonl.gz", 64, 268 + 229 + 14 + 93 + 79 + 78 + 22 + 7 + 2);
 }
 
