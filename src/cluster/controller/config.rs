@@ -144,7 +144,8 @@ impl Controller {
             .is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// `min.insync.replicas` as the ELR rules use it: never more than the topic's first partition has replicas.
+    /// `min.insync.replicas` as the ELR rules use it: never more than the topic's first partition has replicas. Blanks
+    /// around it are cut; a real controller accepts them and then fails with every change of the topic.
     pub fn effective_min_isr(&self, topic: TopicId) -> usize {
         let configured = self
             .effective(topic, MIN_ISR)

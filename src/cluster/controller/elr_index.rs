@@ -5,7 +5,9 @@
 //! the partition is then changed twice when that broker registers after an unclean end: two records, two partition
 //! epochs. Recordings show it, so the index is kept as Kafka keeps it, with the way it removes included.
 //!
-//! Deliberately absent: the index of ISR members, which is exact and therefore computed.
+//! Deliberately absent: the index of ISR members, which is exact and therefore computed; and that such an entry outlives
+//! its topic, on which a real controller fails with UNKNOWN_SERVER_ERROR when that broker registers after an unclean end
+//! or is unregistered.
 //! Mirrors `BrokersToElrs`.
 
 use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
