@@ -7,6 +7,7 @@
 //! Deliberately absent: hashing of bookkeeping, of wall-clock deadlines made relative (the caller's business), and
 //! any protection against an adversary.
 
+use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 
@@ -15,13 +16,24 @@ use xxhash_rust::xxh3::xxh3_128;
 /// How many bytes an encoder has room for before it grows: an ordinary piece of a model.
 const ROOM: usize = 512;
 
+/// How many rooms are kept: as many as pieces lie within one another.
+const KEPT: usize = 8;
+
+/// How large a room may be that is kept.
+const LARGEST: usize = 64 * 1024;
+
+thread_local! {
+    /// The rooms of encoders that are done: a state has several encoders, and each would ask for cleared memory of its own.
+    static ROOMS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Collects the canonical encoding of a model, then hashes it.
 ///
 /// A number is stored into room that is there already. Appended to a vector it would be copied by a call, which in a
 /// browser costs more than all else that a fingerprint does.
 #[derive(Clone, Debug)]
 pub struct Encoder {
-    /// What was written, and room for more after it.
+    /// What was written, and room for more after it, where anything may lie.
     bytes: Vec<u8>,
     /// How many of the bytes were written.
     written: usize,
@@ -36,8 +48,9 @@ macro_rules! fixed_width {
 impl Encoder {
     /// An empty encoder, with room for an ordinary piece of a model.
     pub fn new() -> Self {
+        let kept = ROOMS.with_borrow_mut(Vec::pop);
         Self {
-            bytes: vec![0; ROOM],
+            bytes: kept.unwrap_or_else(|| vec![0; ROOM]),
             written: 0,
         }
     }
@@ -127,6 +140,19 @@ impl Default for Encoder {
     }
 }
 
+impl Drop for Encoder {
+    fn drop(&mut self) {
+        let room = std::mem::take(&mut self.bytes);
+        // A thread that ends has no place for rooms any more.
+        let _ = ROOMS.try_with(|rooms| {
+            let mut rooms = rooms.borrow_mut();
+            if rooms.len() < KEPT && room.len() <= LARGEST {
+                rooms.push(room);
+            }
+        });
+    }
+}
+
 /// What has a canonical encoding.
 pub trait Fingerprint {
     /// Writes the canonical encoding of this value.
@@ -181,5 +207,24 @@ impl<T> DerefMut for Cached<T> {
     fn deref_mut(&mut self) -> &mut T {
         self.digest = OnceLock::new();
         &mut self.value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_encoder_before_wrote_counts_for_nothing() {
+        let digest = |written: &[&[u8]]| {
+            let mut encoder = Encoder::new();
+            written.iter().for_each(|bytes| encoder.bytes(bytes));
+            encoder.digest()
+        };
+        let (none, one) = (digest(&[]), digest(&[b"one"]));
+        assert_eq!(none, xxh3_128(&[]));
+        digest(&[&[b'x'; 2 * ROOM], b"two"]);
+        digest(&[&[b'x'; 2 * LARGEST]]);
+        assert_eq!((digest(&[]), digest(&[b"one"])), (none, one));
     }
 }
