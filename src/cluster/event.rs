@@ -155,6 +155,11 @@ pub enum Damage {
         /// Bytes that it had.
         of: u64,
     },
+    /// Nothing of its log at or above this offset is left, or half of a batch.
+    Shortened {
+        /// The offset.
+        from: i64,
+    },
     /// The byte at a position of a segment's log was inverted.
     Flipped {
         /// The segment's base offset.

@@ -75,6 +75,12 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
             Ok(())
         }
         Input::Tear(tp, id, keep) => damage(doing, id, |broker, cx| broker.tear(tp, keep, cx)),
+        Input::Shorten {
+            partition,
+            broker,
+            from,
+            torn,
+        } => damage(doing, broker, |broker, cx| broker.shorten(partition, from, torn, cx)),
         Input::Flip(tp, id, base, position) => damage(doing, id, |broker, cx| broker.flip(tp, base, position, cx)),
         Input::RemoveFile(tp, id, name) => damage(doing, id, |broker, cx| broker.remove_file(tp, &name, cx)),
         Input::KillController => controller(doing, false),

@@ -266,6 +266,18 @@ pub enum Input {
     },
     /// The last batch of a replica's file is cut in the middle; `keep` bytes of it stay (half without).
     Tear(TopicPartition, BrokerId, Option<u32>),
+    /// A replica's log is shortened, on a broker that is down, also where it had reached the disk: nothing at or above this
+    /// offset stays, or half of the first batch there.
+    Shorten {
+        /// The partition.
+        partition: TopicPartition,
+        /// The broker.
+        broker: BrokerId,
+        /// The offset.
+        from: i64,
+        /// Whether half a batch stays.
+        torn: bool,
+    },
     /// A byte of a segment's log is inverted: base offset of the segment, position in the file.
     Flip(TopicPartition, BrokerId, i64, u64),
     /// An index, or a snapshot of the producers, is gone from a replica's folder, on a broker that is down.
@@ -276,7 +288,7 @@ pub enum Input {
     StartController,
 }
 
-/// A file of a data directory that says something of every partition in it.
+/// A file at the top of a data directory, that says something of every partition in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointFile {
     /// `replication-offset-checkpoint`.
@@ -285,6 +297,10 @@ pub enum CheckpointFile {
     RecoveryPoint,
     /// `log-start-offset-checkpoint`.
     LogStart,
+    /// `cleaner-offset-checkpoint`.
+    Cleaner,
+    /// `.kafka_cleanshutdown`, the marker of a clean stop.
+    CleanShutdown,
 }
 
 /// Whether a consumer polls by itself.

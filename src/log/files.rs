@@ -342,6 +342,24 @@ impl Files {
         });
     }
 
+    /// Shortens the `.log` files, whatever has reached the disk: no batch that reaches this offset is left, or when `torn`
+    /// the first half of the first of them. Every other file stays as it was.
+    pub fn shorten(&mut self, offset: i64, mut torn: bool) {
+        for base in self.segment_bases() {
+            let Some(file) = self.entries.get_mut(&file_name(base, "log")) else {
+                continue;
+            };
+            let below = bytes_below(file, offset);
+            let first = file.extents.iter().find_map(|extent| match extent {
+                Extent::Batch(batch) if batch.last_offset() >= offset => Some(extent.len()),
+                _ => None,
+            });
+            let Some(size) = first else { continue };
+            file.cut(below + if torn { size / 2 } else { 0 });
+            torn = false;
+        }
+    }
+
     /// The last batch of the newest segment that has one, whether its checksum is right or not.
     pub fn last_batch(&self) -> Option<LastBatch> {
         self.segment_bases().into_iter().rev().find_map(|segment| {

@@ -745,6 +745,7 @@ impl Describer<'_> {
                         .fact("torn", file_name(*segment, "log"))
                         .fact("left", left)
                         .fact("of", of),
+                    Damage::Shortened { from } => here.fact("cut-at", from),
                     Damage::Flipped { segment, position } => here
                         .fact("flipped", file_name(*segment, "log"))
                         .fact("position", position),

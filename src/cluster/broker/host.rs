@@ -168,14 +168,27 @@ impl Host {
 
     /// A checkpoint file is lost: it says nothing of any partition.
     pub(super) fn lose_checkpoint(&mut self, file: CheckpointFile) {
+        if file == CheckpointFile::CleanShutdown {
+            self.clean = None;
+        }
         for folder in self.folders.values_mut() {
             match file {
                 CheckpointFile::HighWatermark => folder.checkpoints.high_watermark = 0,
                 CheckpointFile::RecoveryPoint => folder.checkpoints.recovery_point = 0,
                 CheckpointFile::LogStart => folder.checkpoints.log_start = 0,
+                CheckpointFile::Cleaner => folder.checkpoints.cleaner = None,
+                CheckpointFile::CleanShutdown => {}
             }
             folder.changed();
         }
+    }
+
+    /// Shortens a replica's log.
+    pub(super) fn shorten(&mut self, tp: TopicPartition, offset: i64, torn: bool) -> Result<(), String> {
+        let folder = self.folders.get_mut(&tp).ok_or("this broker has no such replica")?;
+        folder.files.shorten(offset, torn);
+        folder.changed();
+        Ok(())
     }
 
     /// Cuts the last batch of a replica's files; half of it stays unless told otherwise.

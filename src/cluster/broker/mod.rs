@@ -450,6 +450,16 @@ impl Broker {
         });
     }
 
+    /// Shortens a replica's log, on a broker that is down.
+    ///
+    /// # Errors
+    /// What there is not to shorten.
+    pub fn shorten(&mut self, tp: TopicPartition, offset: i64, torn: bool, cx: &mut Cx<'_>) -> Result<(), String> {
+        self.host.shorten(tp, offset, torn)?;
+        self.say_damaged(tp, Damage::Shortened { from: offset }, cx);
+        Ok(())
+    }
+
     /// Cuts the last batch of a replica's files, on a broker that is down.
     ///
     /// # Errors

@@ -10,10 +10,13 @@ use crate::cluster::{BrokerId, ClientId, Input, Node, World};
 use crate::config::ProducerConfig;
 use crate::log::{Batch, Errors, ProducerStamp, Record};
 use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// How long the recorder waits for the answer of a produce request.
 const PRODUCE_TIMEOUT: Micros = 90 * SECOND;
+/// How long for all of those that are sent in the background.
+const JOIN_TIMEOUT: Micros = 120 * SECOND;
 /// How long for that of a fetch.
 const FETCH_TIMEOUT: Micros = 3 * SECOND;
 /// How long for that of any other request.
@@ -45,6 +48,27 @@ pub(super) struct Ask {
     value: Option<String>,
     /// No connection could be made.
     refused: bool,
+}
+
+/// A produce request that is to be sent, and the value that its result is noted with.
+type Parcel = (ProduceRequest, Option<String>);
+
+/// What is sent in the background under one name: like the recorder's thread, each request when the one before it is
+/// answered.
+#[derive(Clone, Debug)]
+pub(super) struct Background {
+    client: ClientId,
+    to: Option<BrokerId>,
+    queue: VecDeque<Parcel>,
+    /// The request that is waited for, and until when.
+    asked: Option<(Ask, Micros)>,
+    results: Vec<Value>,
+}
+
+impl Background {
+    fn is_done(&self) -> bool {
+        self.asked.is_none() && self.queue.is_empty()
+    }
 }
 
 /// Answers that have arrived.
@@ -164,65 +188,127 @@ impl Run {
             })
             .collect();
         let size = if one_batch { all.len().max(1) } else { 1 };
-        let client = self.recorder(send.r#async.as_deref())?;
-        let (mut asks, mut results) = (Vec::new(), Vec::new());
-        for (at, (batch, (_, value))) in all.chunks(size).zip(&records).enumerate() {
-            let stamp = send.pid.filter(|id| *id >= 0).map(|id| ProducerStamp {
-                id,
-                epoch: send.pepoch,
-                base_sequence: send.seq + at as i32,
+        let parcels = (0..)
+            .zip(all.chunks(size))
+            .zip(&records)
+            .map(|((at, batch), (_, value))| {
+                let stamp = send.pid.filter(|id| *id >= 0).map(|id| ProducerStamp {
+                    id,
+                    epoch: send.pepoch,
+                    base_sequence: send.seq + at,
+                });
+                let request = ProduceRequest {
+                    acks,
+                    timeout_ms: send.timeout,
+                    batches: vec![(tp, Batch::build(batch, stamp, Arc::default()))],
+                };
+                let value = value.clone().filter(|value| !one_batch && value.len() <= SHORT);
+                (request, value)
             });
-            let request = ProduceRequest {
-                acks,
-                timeout_ms: send.timeout,
-                batches: vec![(tp, Batch::build(batch, stamp, Arc::default()))],
-            };
-            let mut ask = self.ask(client, to, |id| Message::Produce(id, Arc::new(request)));
-            ask.acks = acks;
-            ask.value = value.clone().filter(|value| !one_batch && value.len() <= SHORT);
-            if send.r#async.is_none() {
-                results.push(self.produced(&ask));
-            } else {
-                asks.push(ask);
-            }
-        }
+        let parcels: VecDeque<Parcel> = parcels.collect();
+        let client = self.recorder(send.r#async.as_deref())?;
         if let Some(name) = send.r#async {
-            self.waiting.insert(name, asks);
+            let background = Background {
+                client,
+                to,
+                queue: parcels,
+                asked: None,
+                results: Vec::new(),
+            };
+            self.waiting.insert(name, background);
             self.wait(AFTER_ASYNC);
-        } else {
-            seen.insert("to".into(), to.map_or(-1, |id| i32::from(id.0)).into());
-            seen.insert("results".into(), results.into());
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Whether everything that was sent in the background under a name is answered, or never will be.
-    pub(super) fn is_done(&self, name: &str) -> bool {
-        let asks = self.waiting.get(name);
-        asks.is_some_and(|asks| asks.iter().all(|ask| self.inbox.is_done(&self.world, ask)))
-    }
-
-    /// Waits for the answers of what was sent in the background.
-    pub(super) fn join(&mut self, name: &str, seen: &mut Observed) -> Result<(), String> {
-        let asks = self.waiting.remove(name).ok_or("nothing of that name is sent")?;
-        let results: Vec<Value> = asks.iter().map(|ask| self.produced(ask)).collect();
+        let results: Vec<Value> = parcels
+            .into_iter()
+            .map(|parcel| {
+                let ask = self.ask_produce(client, to, parcel);
+                self.wait_for(patience(ask.acks), |run| run.is_over(&ask));
+                self.result(&ask)
+            })
+            .collect();
+        seen.insert("to".into(), to.map_or(-1, |id| i32::from(id.0)).into());
         seen.insert("results".into(), results.into());
         Ok(())
     }
 
-    /// Waits for the answer of a produce request.
-    fn produced(&mut self, ask: &Ask) -> Value {
+    fn ask_produce(&mut self, client: ClientId, to: Option<BrokerId>, (request, value): Parcel) -> Ask {
+        let acks = request.acks;
+        let mut ask = self.ask(client, to, |id| Message::Produce(id, Arc::new(request)));
+        (ask.acks, ask.value) = (acks, value);
+        ask
+    }
+
+    /// Goes on with what is sent in the background: notes what is answered, sends what comes next.
+    pub(super) fn tend_background(&mut self) {
+        let names: Vec<String> = self.waiting.keys().cloned().collect();
+        for name in names {
+            while self.goes_on(&name) {}
+        }
+    }
+
+    /// Does the next thing there is to do of what is sent under a name. Says whether there was any.
+    fn goes_on(&mut self, name: &str) -> bool {
+        let Some(background) = self.waiting.get(name) else {
+            return false;
+        };
+        let (result, parcel) = match &background.asked {
+            Some((ask, until)) if self.is_over(ask) || self.world.now() >= *until => (Some(self.result(ask)), None),
+            Some(_) => return false,
+            None => (None, background.queue.front().cloned()),
+        };
+        let (client, to) = (background.client, background.to);
+        let sent = parcel.map(|parcel| self.ask_produce(client, to, parcel));
+        let until = |ask: &Ask| self.world.now() + patience(ask.acks);
+        let sent = sent.map(|ask| (ask.clone(), until(&ask)));
+        let Some(background) = self.waiting.get_mut(name) else {
+            return false;
+        };
+        if sent.is_some() {
+            background.queue.pop_front();
+        }
+        let goes_on = result.is_some() || sent.is_some();
+        background.results.extend(result);
+        background.asked = sent;
+        goes_on
+    }
+
+    /// Whether everything that was sent in the background under a name is answered, or never will be.
+    pub(super) fn is_done(&self, name: &str) -> bool {
+        self.waiting.get(name).is_some_and(Background::is_done)
+    }
+
+    /// Waits for the answers of what was sent in the background.
+    pub(super) fn join(&mut self, name: &str, seen: &mut Observed) -> Result<(), String> {
+        if !self.waiting.contains_key(name) {
+            return Err("nothing of that name is sent".to_owned());
+        }
+        self.wait_for(JOIN_TIMEOUT, |run| run.is_done(name));
+        let results = self.waiting.remove(name).map(|background| background.results);
+        seen.insert("results".into(), results.unwrap_or_default().into());
+        Ok(())
+    }
+
+    /// Whether nothing more comes of a produce request.
+    fn is_over(&self, ask: &Ask) -> bool {
+        match ask.acks {
+            Acks::None if !ask.refused => self.inbox.is_closed(ask),
+            _ => self.inbox.is_done(&self.world, ask),
+        }
+    }
+
+    /// What is noted of a produce request that is not waited for any more.
+    fn result(&self, ask: &Ask) -> Value {
         let mut result = Map::new();
         if let Some(value) = &ask.value {
             result.insert("v".into(), json!(value));
         }
+        let over = self.is_over(ask);
         if ask.acks == Acks::None && !ask.refused {
-            let closed = self.wait_for(AFTER_ACKS_0, |run| run.inbox.is_closed(ask));
-            let state = if closed { "closed by broker" } else { "open" };
+            let state = if over { "closed by broker" } else { "open" };
             result.insert("connection".into(), state.into());
             return result.into();
         }
-        let done = self.wait_for(PRODUCE_TIMEOUT, |run| run.inbox.is_done(&run.world, ask));
         match self.inbox.answer(ask) {
             Some(Message::ProduceResponse(_, parts)) => {
                 let part = parts.first();
@@ -231,7 +317,7 @@ impl Run {
                     result.insert("offset".into(), offset.into());
                 }
             }
-            _ => put(&mut result, if done { LOST } else { SILENT }),
+            _ => put(&mut result, if over { LOST } else { SILENT }),
         }
         result.into()
     }
@@ -245,15 +331,12 @@ impl Run {
     ) -> Result<(), String> {
         let tp = self.partition(&query.place)?;
         let to = self.broker(tp, query.b.as_ref());
-        let spec = match name.map_or("latest".to_owned(), text).as_str() {
-            "earliest" | "earliest-local" => OffsetSpec::Earliest,
-            "latest" => OffsetSpec::Latest,
-            "max-timestamp" => OffsetSpec::MaxTimestamp,
-            other => OffsetSpec::Timestamp(other.parse().map_err(|_| format!("{other} is no offset"))?),
-        };
-        let wanted = vec![(tp, query.current, spec)];
+        let spec = offset_spec(&name.map_or("latest".to_owned(), text))?;
+        // Whether the request's version knows the offset is the first thing that a broker looks at.
+        let wanted = vec![(tp, query.current, spec.unwrap_or(OffsetSpec::Earliest))];
         let ask = |id| Message::ListOffsets(id, Isolation::Uncommitted, wanted);
         match self.ask_and_wait(to, QUERY_TIMEOUT, ask)? {
+            Ok(_) if spec.is_none() => put_error(seen, Some(Errors::UnsupportedVersion)),
             Ok(Message::ListOffsetsResponse(_, answers)) => {
                 let answer = answers.first().map(|(_, answer)| *answer);
                 put_error(seen, answer.and_then(Result::err));
@@ -336,6 +419,32 @@ impl Run {
         seen.insert("records".into(), records.into());
         Ok(())
     }
+}
+
+/// How long a produce request is waited for.
+fn patience(acks: Acks) -> Micros {
+    match acks {
+        Acks::None => AFTER_ACKS_0,
+        _ => PRODUCE_TIMEOUT,
+    }
+}
+
+/// What a `list-offsets` asks for; nothing if the recorder's version of the request (7) does not know it.
+fn offset_spec(name: &str) -> Result<Option<OffsetSpec>, String> {
+    let number: i64 = match name {
+        "latest" => -1,
+        "earliest" => -2,
+        "max-timestamp" => -3,
+        "earliest-local" => -4,
+        other => other.parse().map_err(|_| format!("{other} is no offset"))?,
+    };
+    Ok(match number {
+        -1 => Some(OffsetSpec::Latest),
+        -2 => Some(OffsetSpec::Earliest),
+        -3 => Some(OffsetSpec::MaxTimestamp),
+        ..0 => None,
+        time => Some(OffsetSpec::Timestamp(time)),
+    })
 }
 
 fn acks(value: Option<&Value>) -> Result<Acks, String> {

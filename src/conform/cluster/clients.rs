@@ -7,7 +7,7 @@ use crate::cluster::input::{Destination, Send, Template};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::cluster::{ClientId, Event, Input, Tag, TopicPartition, What};
-use crate::config::ProducerConfig;
+use crate::config::{Def, ProducerConfig, Scope};
 use crate::log::Errors;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -31,6 +31,9 @@ impl Run {
         let mut config = ProducerConfig::default();
         let own = CONFIGS.iter().map(|(name, value)| (*name, (*value).to_owned()));
         let asked = configs.iter().map(|(name, value)| (name.as_str(), text(value)));
+        let known = Scope::Producer.configs().iter();
+        let known: Vec<&Def> = known.filter(|def| ProducerConfig::acts_on(def)).collect();
+        let asked = asked.filter(|(name, _)| known.iter().any(|def| def.name == *name));
         let all: Vec<(&str, String)> = own.chain(asked).collect();
         config
             .set_all(all.iter().map(|(name, value)| (*name, value.as_str())))
@@ -43,13 +46,13 @@ impl Run {
         let client = self.client(&step.name)?;
         let topic = self.topic(step.topic.as_deref())?;
         let alone = self.world.settings().topic(topic).partitions == 1;
-        for (key, value) in step.records.named()? {
+        for (key, value) in step.records.literal()? {
             let partition = step.p.or(alone.then_some(0)).filter(|_| key.is_none());
             let to = match partition {
                 Some(partition) => Destination::Partition(TopicPartition { topic, partition }),
                 None => Destination::Topic(topic),
             };
-            let number = self.hand(client, to, key.as_deref(), value.as_deref())?;
+            let number = self.hand(client, to, key.as_deref(), &value)?;
             let handed = self.handed.entry(step.name.clone()).or_default();
             handed.push(Handed { number, value, key });
             if step.wait && step.one_by_one {
@@ -65,18 +68,12 @@ impl Run {
     }
 
     /// Hands a record over. Gives its number.
-    fn hand(
-        &mut self,
-        client: ClientId,
-        to: Destination,
-        key: Option<&str>,
-        value: Option<&str>,
-    ) -> Result<u32, String> {
+    fn hand(&mut self, client: ClientId, to: Destination, key: Option<&str>, value: &str) -> Result<u32, String> {
         let bytes = |text: Option<&str>| text.map_or(Template::Null, |text| Template::Bytes(text.as_bytes().into()));
         let send = Send {
             to,
             key: bytes(key),
-            value: bytes(value),
+            value: bytes(Some(value)),
             timestamp: None,
             headers: Arc::default(),
             count: 1,

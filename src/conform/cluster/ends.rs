@@ -17,9 +17,11 @@ const OWN_PRODUCER_IDS: i64 = 1_000_000;
 pub(super) fn of(run: &Run) -> Value {
     let world = &run.world;
     let (mut logs, mut all_segments, mut checkpoints, mut history) = (Map::new(), Map::new(), Map::new(), Map::new());
+    let mut empties = Map::new();
     for tp in run.partitions() {
         let name = world.partition_name(tp);
         let (mut of_logs, mut of_segments, mut of_checkpoints) = (Map::new(), Map::new(), Map::new());
+        let mut of_empties = Map::new();
         for broker in world.brokers() {
             let Some(replica) = broker.replica(tp) else { continue };
             let id = broker.id().to_string();
@@ -29,19 +31,44 @@ pub(super) fn of(run: &Run) -> Value {
                 .map(|record| json!(record))
                 .collect();
             of_logs.insert(id.clone(), records.into());
+            let without_records: Vec<Value> = replica.batches().filter_map(empty).collect();
+            if !without_records.is_empty() {
+                of_empties.insert(id.clone(), without_records.into());
+            }
             of_segments.insert(id.clone(), segments(&replica));
             of_checkpoints.insert(id, checkpoints_of(&replica));
         }
         logs.insert(name.clone(), of_logs.into());
         all_segments.insert(name.clone(), of_segments.into());
+        if !of_empties.is_empty() {
+            empties.insert(name.clone(), of_empties.into());
+        }
         checkpoints.insert(name.clone(), of_checkpoints.into());
         history.insert(name, run.history.get(&tp).cloned().unwrap_or_default().into());
     }
-    json!({
+    let mut line = json!({
         "logs": logs,
         "segments": all_segments,
         "checkpoints": checkpoints,
         "controllerHistory": history,
+    });
+    if !empties.is_empty() {
+        line["emptyBatches"] = empties.into();
+    }
+    line
+}
+
+/// A batch that the cleaner kept without records: its first and last offset, leader epoch, producer id, base sequence.
+fn empty(batch: &Batch) -> Option<Value> {
+    let bare = batch.records_count() == 0;
+    bare.then(|| {
+        json!([
+            batch.base_offset(),
+            batch.last_offset(),
+            batch.leader_epoch(),
+            batch.producer_id(),
+            batch.base_sequence()
+        ])
     })
 }
 
@@ -172,14 +199,13 @@ pub(super) fn normalize(line: &mut Value) {
             }
         }
     }
-    let Some(logs) = line.get_mut("logs").and_then(Value::as_object_mut) else {
-        return;
-    };
     let mut given: SortedMap<i64, usize> = SortedMap::new();
-    let replicas = logs.values_mut().filter_map(Value::as_object_mut);
-    for log in replicas.flat_map(|replicas| replicas.values_mut()) {
-        for record in log.as_array_mut().into_iter().flatten() {
-            let Some(id) = record.get_mut(4) else { continue };
+    for (part, at) in [("logs", 4), ("emptyBatches", 3)] {
+        let partitions = line.get_mut(part).and_then(Value::as_object_mut);
+        let replicas = partitions.into_iter().flat_map(|of| of.values_mut());
+        let lists = replicas.filter_map(Value::as_object_mut).flat_map(|of| of.values_mut());
+        for entry in lists.filter_map(Value::as_array_mut).flatten() {
+            let Some(id) = entry.get_mut(at) else { continue };
             let number = id.as_i64().unwrap_or(-1);
             if (0..OWN_PRODUCER_IDS).contains(&number) {
                 let next = given.len();

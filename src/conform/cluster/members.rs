@@ -6,10 +6,12 @@
 use super::run::{MS, Observed, Run, SECOND};
 use super::step::text;
 use crate::cluster::event::ReadError;
-use crate::cluster::input::{Input, Polls};
+use crate::cluster::input::{Input, Polls, SeekTo};
+use crate::cluster::message::OffsetSpec;
 use crate::cluster::settings::Micros;
 use crate::cluster::{ClientId, Event, TopicPartition, What};
-use crate::config::ConsumerConfig;
+use crate::config::{ConsumerConfig, Def, Scope};
+use crate::log::Errors;
 use serde_json::{Map, Value, json};
 
 /// The recorder's own configs of a consumer.
@@ -22,6 +24,10 @@ const CONFIGS: [(&str, &str); 7] = [
     ("reconnect.backoff.max.ms", "200"),
     ("metadata.max.age.ms", "2000"),
 ];
+/// Those that the brokers decide under the consumer protocol.
+const CLASSIC_ONLY: [&str; 2] = ["session.timeout.ms", "heartbeat.interval.ms"];
+/// How long the position of a partition is waited for.
+const POSITION: Micros = 5 * SECOND;
 /// An assignment must not have changed for so long.
 const STABLE: Micros = 2 * SECOND;
 /// How often the recorder looks at assignments.
@@ -43,14 +49,25 @@ pub(super) struct Member {
 
 impl Run {
     /// A `consumer` step.
-    pub(super) fn add_member(&mut self, name: &str, group: &str, configs: &Map<String, Value>) -> Result<(), String> {
+    pub(super) fn add_member(
+        &mut self,
+        name: &str,
+        topic: Option<&str>,
+        group: &str,
+        configs: &Map<String, Value>,
+    ) -> Result<(), String> {
         let mut config = ConsumerConfig::default();
+        let follows = configs.get("group.protocol").and_then(Value::as_str) == Some("consumer");
         let asked = configs.iter().map(|(name, value)| {
             let name = if name == "reset" { "auto.offset.reset" } else { name };
             (name, text(value))
         });
+        let known = Scope::Consumer.configs().iter();
+        let known: Vec<&Def> = known.filter(|def| ConsumerConfig::acts_on(def)).collect();
+        let asked = asked.filter(|(name, _)| known.iter().any(|def| def.name == *name));
         let all: Vec<(&str, String)> = CONFIGS
             .iter()
+            .filter(|(name, _)| !(follows && CLASSIC_ONLY.contains(name)))
             .map(|(name, value)| (*name, (*value).to_owned()))
             .chain(asked)
             .collect();
@@ -58,14 +75,15 @@ impl Run {
             .set_all(all.iter().map(|(name, value)| (*name, value.as_str())))
             .map_err(|error| error.to_string())?;
         let client = ClientId(self.world.clients().count() as u16);
-        let topic = self.world.settings().topic(self.topic(None)?).name.clone();
+        let topic = self.topic(topic)?;
+        let topic_name = self.world.settings().topic(topic).name.clone();
         // A script may give the name of one that has gone to another one.
         let own_name = format!("{name} {}", client.0);
         self.must(Input::AddConsumer {
             name: own_name.as_str().into(),
             config: Box::new(config),
             assign: Vec::new(),
-            group: Some((group.into(), vec![topic])),
+            group: Some((group.into(), vec![topic_name])),
             polls: Polls::WhenTold,
         })?;
         let member = Member {
@@ -186,8 +204,14 @@ impl Run {
     }
 
     /// An `assigned` step.
-    pub(super) fn assigned(&mut self, group: &str, patience: Micros, seen: &mut Observed) -> Result<(), String> {
-        let want = self.world.settings().topic(self.topic(None)?).partitions as usize;
+    pub(super) fn assigned(
+        &mut self,
+        topic: Option<&str>,
+        group: &str,
+        patience: Micros,
+        seen: &mut Observed,
+    ) -> Result<(), String> {
+        let want = self.world.settings().topic(self.topic(topic)?).partitions as usize;
         let end = self.world.now() + patience;
         let (mut last, mut since) = (self.shares(group), self.world.now());
         while self.world.now() < end {
@@ -219,37 +243,77 @@ impl Run {
         .collect()
     }
 
-    /// A `position` step.
+    /// The partitions that a consumer reads.
+    fn assignment(&self, client: ClientId) -> Vec<TopicPartition> {
+        let consumer = self.world.client(client).and_then(|client| client.as_consumer());
+        consumer
+            .into_iter()
+            .flat_map(|consumer| consumer.assignment())
+            .collect()
+    }
+
+    /// A `position` step: what is not known yet is waited for, partition by partition.
     pub(super) fn position(&mut self, name: &str, seen: &mut Observed) -> Result<(), String> {
         let client = self.member(name)?.client;
         let mut positions = Map::new();
-        let consumer = self.world.client(client).and_then(|client| client.as_consumer());
-        for tp in consumer.into_iter().flat_map(|consumer| consumer.assignment()) {
-            let position = consumer.and_then(|consumer| consumer.position(tp));
-            positions.insert(self.world.partition_name(tp), json!(position));
+        for tp in self.assignment(client) {
+            self.member(name)?.failure = None;
+            let position = move |run: &Run| run.world.client(client).and_then(|client| client.position(tp));
+            let failed = |run: &Run| run.members.get(name).is_some_and(|member| member.failure.is_some());
+            self.wait_for(POSITION, |run| position(run).is_some() || failed(run));
+            let found = match (position(self), self.member(name)?.failure) {
+                (Some(offset), _) => offset.into(),
+                (None, Some(ReadError::NoOffset)) => "NoOffsetForPartitionException".into(),
+                (None, _) => "TimeoutException".into(),
+            };
+            positions.insert(self.world.partition_name(tp), found);
         }
         seen.insert("position".into(), positions.into());
         Ok(())
     }
 
-    /// A `commit` step.
-    pub(super) fn commit(&mut self, name: &str, seen: &mut Observed) -> Result<(), String> {
-        let member = self.member(name)?;
-        member.failure = None;
-        let client = member.client;
-        self.must(Input::Commit(client, Vec::new()))?;
-        self.wait_for(COMMIT, |run| {
-            let consumer = run.world.client(client).and_then(|client| client.as_consumer());
-            consumer.is_none_or(|consumer| !consumer.is_committing())
-        });
-        let failed = self.member(name)?.failure.is_some();
-        seen.insert("error".into(), if failed { "COMMIT_FAILED" } else { "NONE" }.into());
+    /// A `seek` step: in every partition that the consumer reads.
+    pub(super) fn seek(&mut self, name: &str, to: Option<&Value>) -> Result<(), String> {
+        let to = match to.map_or("beginning".to_owned(), text).as_str() {
+            "beginning" => SeekTo::Asked(OffsetSpec::Earliest),
+            "end" => SeekTo::Asked(OffsetSpec::Latest),
+            offset => SeekTo::Offset(offset.parse().map_err(|_| format!("{offset} is nowhere to seek to"))?),
+        };
+        let client = self.member(name)?.client;
+        for tp in self.assignment(client) {
+            self.must(Input::Seek(client, tp, to))?;
+        }
         Ok(())
     }
 
+    /// A `commit` step.
+    pub(super) fn commit(&mut self, name: &str, seen: &mut Observed) -> Result<(), String> {
+        let client = self.member(name)?.client;
+        self.member(name)?.failure = None;
+        let done = self.commit_position(client)?;
+        let error = match self.member(name)?.failure {
+            None if done => "NONE",
+            None => "TimeoutException",
+            Some(ReadError::Answered(Errors::RebalanceInProgress)) => "RebalanceInProgressException",
+            Some(ReadError::Answered(Errors::FencedInstanceId)) => "FencedInstanceIdException",
+            Some(_) => "COMMIT_FAILED",
+        };
+        seen.insert("error".into(), error.into());
+        Ok(())
+    }
+
+    /// A consumer commits where it stands. Says whether that is decided in time.
+    fn commit_position(&mut self, client: ClientId) -> Result<bool, String> {
+        self.must(Input::Commit(client, Vec::new()))?;
+        Ok(self.wait_for(COMMIT, |run| {
+            let consumer = run.world.client(client).and_then(|client| client.as_consumer());
+            consumer.is_none_or(|consumer| !consumer.is_committing())
+        }))
+    }
+
     /// A `committed` step.
-    pub(super) fn committed(&mut self, group: &str, seen: &mut Observed) -> Result<(), String> {
-        let topic = self.topic(None)?;
+    pub(super) fn committed(&mut self, topic: Option<&str>, group: &str, seen: &mut Observed) -> Result<(), String> {
+        let topic = self.topic(topic)?;
         let id = self.world.settings().group_named(group);
         let mut committed = Map::new();
         for partition in 0..self.world.settings().topic(topic).partitions {
@@ -272,7 +336,14 @@ impl Run {
                 self.wait_for(SECOND, |run| !run.world.client(client).is_some_and(|c| c.is_running()));
                 Ok(())
             }
-            Goodbye::Unsaid => self.must(Input::KillClient(client)),
+            Goodbye::Unsaid => {
+                // It is closed all the same, and so commits if it does that by itself.
+                let consumer = self.world.client(client).and_then(|client| client.as_consumer());
+                if consumer.is_some_and(|consumer| consumer.config().enable_auto_commit) {
+                    self.commit_position(client)?;
+                }
+                self.must(Input::KillClient(client))
+            }
         }
     }
 }

@@ -5,17 +5,21 @@ use super::conditions;
 use super::members::Goodbye;
 use super::run::{MS, Observed, Run, SECOND};
 use super::state;
-use super::step::{OneOrMany, Step, Whom, text};
-use crate::cluster::input::{CheckpointFile, ConfigTarget, ElectionType, Keep};
+use super::step::{OneOrMany, Place, Step, Whom, text};
+use crate::cluster::input::{CheckpointFile, ConfigTarget, ElectionType};
 use crate::cluster::settings::Micros;
-use crate::cluster::{BrokerId, Input, TopicPartition};
+use crate::cluster::{BrokerId, Input, TopicId, TopicPartition};
+use crate::config::{Scope, TopicConfig};
 use crate::log::Errors;
+use crate::sorted::SortedMap;
 use serde_json::{Map, Value};
 
 /// The longest that a script can have something waited for, milliseconds: an hour.
 const LONGEST_MS: u64 = 3_600_000;
 /// After a pause: so long until the paused broker has no fetch parked at a leader.
 const AFTER_PAUSE: Micros = 800 * MS;
+/// How long a new topic's replicas are waited for.
+const CREATED: Micros = 10 * SECOND;
 /// After a change of a config.
 const AFTER_CONFIG: Micros = 300 * MS;
 /// How long an assignment is waited for if the script says nothing.
@@ -37,7 +41,8 @@ impl Run {
         let mut seen = Observed::new();
         match step {
             Step::Topic { name, replicas, rest } => {
-                self.create(name.as_deref().unwrap_or("t"), replicas.as_ref(), &rest)?
+                let name = name.as_deref().unwrap_or("t");
+                self.create(name, replicas.as_ref(), &rest, &mut seen)?;
             }
             Step::Send(send) => self.send(*send, &mut seen)?,
             Step::Join { name } => self.join(&name, &mut seen)?,
@@ -49,8 +54,20 @@ impl Run {
             Step::Flush { name } => self.flush(&name, &mut seen)?,
             Step::Pause { b } => self.pause(b.all())?,
             Step::Resume { b } => self.resume(b.all())?,
-            Step::Start { b, wait } => self.start(&[b], wait, &mut seen)?,
-            Step::Startall { b } => self.start(b.as_ref().map_or(&[1, 2, 3], OneOrMany::all), true, &mut seen)?,
+            Step::Start {
+                b,
+                wait,
+                timeout,
+                place,
+            } => {
+                let id = self.broker_of(&place, b.as_ref())?;
+                let patience = if wait { span(timeout, STARTS)? } else { 0 };
+                self.start(&[id.0], patience, !wait, &mut seen)?;
+            }
+            Step::Startall { b } => {
+                let all = b.as_ref().map_or(&[1, 2, 3][..], OneOrMany::all);
+                self.start(all, STARTS, false, &mut seen)?;
+            }
             Step::ListOffsets { name, query } => self.list_offsets(name.as_ref(), &query, &mut seen)?,
             Step::EpochEnd { epoch, query } => self.epoch_end(epoch, &query, &mut seen)?,
             Step::Fetch { offset, max, query } => self.fetch(offset, max, &query, &mut seen)?,
@@ -74,6 +91,7 @@ impl Run {
             | Step::Assigned { .. }
             | Step::Consume { .. }
             | Step::Position { .. }
+            | Step::Seek { .. }
             | Step::Commit { .. }
             | Step::Committed { .. }
             | Step::Leave { .. }
@@ -93,12 +111,20 @@ impl Run {
     /// What a consumer does, and what is seen of its group.
     fn with_member(&mut self, step: Step, seen: &mut Observed) -> Result<(), String> {
         match step {
-            Step::Consumer { name, group, configs } => self.add_member(&name, &group, &configs),
-            Step::Assigned { group, timeout } => self.assigned(&group, span(timeout, ASSIGNED)?, seen),
+            Step::Consumer {
+                name,
+                topic,
+                group,
+                configs,
+            } => self.add_member(&name, topic.as_deref(), &group, &configs),
+            Step::Assigned { topic, group, timeout } => {
+                self.assigned(topic.as_deref(), &group, span(timeout, ASSIGNED)?, seen)
+            }
             Step::Consume { name, n, timeout } => self.consume(&name, n, span(timeout, CONSUME)?, seen),
             Step::Position { name } => self.position(&name, seen),
+            Step::Seek { name, to } => self.seek(&name, to.as_ref()),
             Step::Commit { name } => self.commit(&name, seen),
-            Step::Committed { group } => self.committed(&group, seen),
+            Step::Committed { topic, group } => self.committed(topic.as_deref(), &group, seen),
             Step::Leave { name } => self.end_member(&name, Goodbye::Said),
             Step::Crash { name } => self.end_member(&name, Goodbye::Unsaid),
             _ => Ok(()),
@@ -128,28 +154,31 @@ impl Run {
                 if self.is_paused(id) {
                     self.stop_when_resumed.push(id);
                 } else if self.is_running(id) {
-                    self.must(Input::Stop(id))?;
+                    // One that stops already, or does not run yet, takes no notice.
+                    let _stops = self.act(Input::Stop(id));
                 }
                 let patience = span(timeout, STOPS)?;
                 let exited = self.wait_for(patience, |run| !run.is_running(id));
                 seen.insert("exitedBeforeTimeout".into(), exited.into());
                 Ok(())
             }
-            Step::Wipe { b } => self.must(Input::Wipe(BrokerId(b))),
+            Step::Wipe { b } => self.must(Input::Wipe(one_of(b))),
             Step::WipePartition { place, b } => {
                 let tp = self.partition(&place)?;
-                self.must(Input::WipePartition(tp, BrokerId(b)))
+                // Where there is no such folder there is none to delete.
+                let _lost = self.act(Input::WipePartition(tp, one_of(b)));
+                Ok(())
             }
             Step::ForgetCheckpoints { b, files } => {
                 let own = ["replication-offset-checkpoint".to_owned()];
                 for name in files.as_ref().map_or(&own[..], OneOrMany::all) {
-                    self.must(Input::LoseCheckpoint(BrokerId(b), checkpoint_file(name)?))?;
+                    self.must(Input::LoseCheckpoint(one_of(b), checkpoint_file(name)?))?;
                 }
                 Ok(())
             }
             Step::Cut { place, b, at, torn } => {
                 let tp = self.partition(&place)?;
-                let dropped = self.cut(tp, BrokerId(b), at, torn)?;
+                let dropped = self.cut(tp, one_of(b), at, torn)?;
                 seen.insert("droppedOffsets".into(), dropped.into());
                 Ok(())
             }
@@ -205,28 +234,60 @@ impl Run {
         name: &str,
         replicas: Option<&OneOrMany<u16>>,
         rest: &Map<String, Value>,
+        seen: &mut Observed,
     ) -> Result<(), String> {
         let ids = |list: &[u16]| list.iter().map(|&id| BrokerId(id)).collect::<Vec<_>>();
-        let mut assignment: Vec<Vec<BrokerId>> = replicas.iter().map(|list| ids(list.all())).collect();
+        let first = replicas.iter().map(|list| (0, ids(list.all())));
+        let mut assignment: SortedMap<usize, Vec<BrokerId>> = first.collect();
         let mut config = Vec::new();
         for (key, value) in rest {
             let partition = key.strip_prefix('p').and_then(|digits| digits.parse::<usize>().ok());
-            if partition.is_some() {
+            if let Some(partition) = partition {
                 let list: OneOrMany<u16> = serde_json::from_value(value.clone()).map_err(|error| error.to_string())?;
-                assignment.push(ids(list.all()));
-            } else {
+                assignment.insert(partition, ids(list.all()));
+            } else if has_effect(key) {
                 config.push((key.clone(), text(value)));
             }
         }
-        self.must(Input::CreateTopic {
+        let pairs = config.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let error = match TopicConfig::default().set_all(pairs) {
+            _ if !self.world.controller().is_up() => Errors::RequestTimedOut,
+            _ if self.world.topic_exists(name) => Errors::TopicAlreadyExists,
+            Err(_) => Errors::InvalidConfig,
+            Ok(()) => Errors::InvalidReplicaAssignment,
+        };
+        let made = self.act(Input::CreateTopic {
             name: name.into(),
-            assignment,
+            assignment: assignment.into_iter().map(|(_, replicas)| replicas).collect(),
             config,
+        });
+        if made.is_err() {
+            put_error(seen, Some(error));
+            return Ok(());
+        }
+        let id = self.topic(Some(name))?;
+        self.look_for(CREATED, |run| run.is_made(id));
+        Ok(())
+    }
+
+    /// Whether every replica of a topic on a broker that is up is there.
+    fn is_made(&self, topic: TopicId) -> bool {
+        let image = self.world.image();
+        let mut own = image.partitions.iter().filter(|(tp, _)| tp.topic == topic);
+        own.all(|(tp, partition)| {
+            partition.replicas.iter().all(|&id| {
+                let broker = self
+                    .world
+                    .broker(id)
+                    .filter(|broker| broker.is_running() && !broker.is_paused());
+                broker.is_none_or(|broker| broker.replica(*tp).is_some())
+            })
         })
     }
 
     fn kill(&mut self, brokers: &[BrokerId]) -> Result<(), String> {
         for &id in brokers {
+            self.stop_when_resumed.retain(|other| *other != id);
             if self.is_running(id) {
                 self.must(Input::Kill(id))?;
             }
@@ -237,7 +298,10 @@ impl Run {
     fn pause(&mut self, whom: &[Whom]) -> Result<(), String> {
         for one in whom {
             match one {
-                Whom::Broker(id) => self.must(Input::Pause(BrokerId(*id)))?,
+                // Signals to processes that are gone, or are frozen already, change nothing.
+                Whom::Broker(id) => {
+                    let _pauses = self.act(Input::Pause(BrokerId(*id)));
+                }
                 // Frozen or gone is the same to those who hear nothing of it.
                 Whom::Named(_) => return self.must(Input::KillController),
             }
@@ -251,7 +315,7 @@ impl Run {
             match one {
                 Whom::Broker(id) => {
                     let id = BrokerId(*id);
-                    self.must(Input::Resume(id))?;
+                    let _goes_on = self.act(Input::Resume(id));
                     if self.stop_when_resumed.contains(&id) {
                         self.stop_when_resumed.retain(|other| *other != id);
                         self.must(Input::Stop(id))?;
@@ -263,11 +327,26 @@ impl Run {
         Ok(())
     }
 
-    fn start(&mut self, brokers: &[u16], wait: bool, seen: &mut Observed) -> Result<(), String> {
+    /// The broker named, or else broker 1.
+    fn broker_of(&self, place: &Place, whom: Option<&Whom>) -> Result<BrokerId, String> {
+        let Some(whom) = whom else { return Ok(BrokerId(1)) };
+        let tp = self.partition(place)?;
+        self.broker(tp, Some(whom))
+            .ok_or_else(|| "there is no leader".to_owned())
+    }
+
+    fn start(
+        &mut self,
+        brokers: &[u16],
+        patience: Micros,
+        in_passing: bool,
+        seen: &mut Observed,
+    ) -> Result<(), String> {
         for &id in brokers {
             self.must(Input::Start(BrokerId(id), self.race))?;
         }
-        let unfenced = !wait || self.look_for(STARTS, |run| brokers.iter().all(|&id| run.is_unfenced(BrokerId(id))));
+        let all_up = |run: &Run| brokers.iter().all(|&id| run.is_unfenced(BrokerId(id)));
+        let unfenced = in_passing || self.look_for(patience, all_up);
         seen.insert("unfenced".into(), unfenced.into());
         Ok(())
     }
@@ -284,25 +363,30 @@ impl Run {
     /// Shortens the log of a stopped broker. Gives how many offsets it lost.
     fn cut(&mut self, tp: TopicPartition, id: BrokerId, at: i64, torn: bool) -> Result<i64, String> {
         let broker = self.world.broker(id).ok_or("there is no such broker")?;
-        let replica = broker.replica(tp).ok_or("this broker has no such replica")?;
+        let Some(replica) = broker.replica(tp) else {
+            return Ok(0);
+        };
         let lost = replica.batches().filter(|batch| batch.last_offset() >= at);
         let dropped = lost.map(|batch| batch.next_offset() - batch.base_offset()).sum();
-        let torn_end = replica.batch_at(at).map(|batch| batch.next_offset()).filter(|_| torn);
-        let held = broker.partitions().into_iter();
-        let ends = held.filter_map(|held| Some((held, broker.replica(held)?.log_end())));
-        let keep = ends.map(|(held, end)| (held, if held == tp { torn_end.unwrap_or(at) } else { end }));
-        let keep = Keep::Below(keep.collect());
-        self.must(Input::PowerOff(id, keep))?;
-        if torn_end.is_some() {
-            self.must(Input::Tear(tp, id, None))?;
-        }
+        self.must(Input::Shorten {
+            partition: tp,
+            broker: id,
+            from: at,
+            torn,
+        })?;
         Ok(dropped)
     }
 
     fn configure(&mut self, target: ConfigTarget, configs: &Map<String, Value>, seen: &mut Observed) {
+        if !self.world.controller().is_up() {
+            self.wait(ADMIN);
+            put_error(seen, Some(Errors::RequestTimedOut));
+            return;
+        }
         self.configures = true;
-        let configs = configs.iter().map(|(name, value)| (name.clone(), text(value)));
-        let error = match self.act(Input::Configure(target, configs.collect())) {
+        let configs = configs.iter().filter(|(name, _)| has_effect(name));
+        let configs: Vec<(String, String)> = configs.map(|(name, value)| (name.clone(), text(value))).collect();
+        let error = match self.act(Input::Configure(target, configs)) {
             Ok(()) => self.world.answer(),
             Err(_) => Some(Errors::InvalidConfig),
         };
@@ -354,6 +438,11 @@ impl Run {
     }
 }
 
+/// The broker named, or else broker 1.
+fn one_of(b: Option<u16>) -> BrokerId {
+    BrokerId(b.unwrap_or(1))
+}
+
 /// A script's milliseconds, or what holds without them.
 fn span(ms: Option<u64>, otherwise: Micros) -> Result<Micros, String> {
     match ms {
@@ -363,11 +452,19 @@ fn span(ms: Option<u64>, otherwise: Micros) -> Result<Micros, String> {
     }
 }
 
+/// Whether a topic's config changes anything here, or is none: what only a real cluster acts on is taken and left alone.
+fn has_effect(name: &str) -> bool {
+    let known = Scope::Topic.configs().iter().find(|def| def.name == name);
+    known.is_none_or(TopicConfig::acts_on)
+}
+
 fn checkpoint_file(name: &str) -> Result<CheckpointFile, String> {
     match name {
         "replication-offset-checkpoint" => Ok(CheckpointFile::HighWatermark),
         "recovery-point-offset-checkpoint" => Ok(CheckpointFile::RecoveryPoint),
         "log-start-offset-checkpoint" => Ok(CheckpointFile::LogStart),
+        "cleaner-offset-checkpoint" => Ok(CheckpointFile::Cleaner),
+        ".kafka_cleanshutdown" => Ok(CheckpointFile::CleanShutdown),
         other => Err(format!("{other} is no checkpoint file")),
     }
 }

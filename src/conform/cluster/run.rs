@@ -1,6 +1,6 @@
 //! A script under way: its world, its time, what the controller wrote meanwhile.
 
-use super::ask::{Ask, Inbox};
+use super::ask::{Background, Inbox};
 use super::members::Member;
 use super::state;
 use super::step::{Header, Place, Whom, text};
@@ -26,8 +26,12 @@ const PATIENCE: Micros = 20 * SECOND;
 /// How often the recorder looks whether something has come true.
 const LOOK: Micros = 50 * MS;
 /// What the recorder's brokers say of groups besides.
-const GROUPS: [(&str, &str); 2] = [
+const GROUPS: [(&str, &str); 6] = [
     ("group.min.session.timeout.ms", "500"),
+    ("group.consumer.min.session.timeout.ms", "1000"),
+    ("group.consumer.session.timeout.ms", "3000"),
+    ("group.consumer.min.heartbeat.interval.ms", "300"),
+    ("group.consumer.heartbeat.interval.ms", "500"),
     ("offsets.topic.num.partitions", "3"),
 ];
 /// How many brokers a script can have.
@@ -45,7 +49,7 @@ pub(super) struct Run {
     /// What producers were told of their records.
     pub(super) told: Vec<Event>,
     /// Raw requests that wait in the background.
-    pub(super) waiting: SortedMap<String, Vec<Ask>>,
+    pub(super) waiting: SortedMap<String, Background>,
     /// The records that each producer was given and that nobody has collected the answers of.
     pub(super) handed: SortedMap<String, Vec<Handed>>,
     /// How many records each producer was given.
@@ -64,7 +68,7 @@ pub(super) struct Run {
 #[derive(Clone, Debug)]
 pub(super) struct Handed {
     pub number: u32,
-    pub value: Option<String>,
+    pub value: String,
     pub key: Option<String>,
 }
 
@@ -75,12 +79,15 @@ impl Run {
     /// A cluster as the header says.
     pub fn new(header: &Header, race: ReportDirectory) -> Result<Run, Malformed> {
         let mut config = BrokerConfig::default();
-        for (name, value) in &header.timings {
-            set_timing(&mut config, name, &text(value)).map_err(|error| Malformed::new("header", error))?;
-        }
-        for (name, value) in GROUPS {
-            set_timing(&mut config, name, value).map_err(|error| Malformed::new("header", error))?;
-        }
+        let timings = header
+            .timings
+            .iter()
+            .map(|(name, value)| (broker_config(name), text(value)));
+        let groups = GROUPS.iter().map(|&(name, value)| (name, value.to_owned()));
+        let all: Vec<(&str, String)> = timings.chain(groups).collect();
+        config
+            .set_all(all.iter().map(|(name, value)| (*name, value.as_str())))
+            .map_err(|error| Malformed::new("header", error))?;
         let count = header.brokers.iter().copied().max().unwrap_or(0);
         if count > MOST_BROKERS {
             let complaint = format!("broker {count}, of which there can be {MOST_BROKERS}");
@@ -150,6 +157,7 @@ impl Run {
     /// Performs the earliest pending thing, unless it is due after `until`: then time passes up to there. Says whether
     /// there was anything.
     pub(super) fn advance(&mut self, until: Micros) -> bool {
+        self.tend_background();
         self.poll_members();
         match self.world.next() {
             Some((due, pending)) if due <= until => {
@@ -267,9 +275,8 @@ impl Run {
     }
 }
 
-/// Takes a timing of the header; a topic's config stands for the broker config that is its default.
-fn set_timing(config: &mut BrokerConfig, name: &str, value: &str) -> Result<(), String> {
+/// A timing of the header as a broker config: a topic's config stands for the broker config that is its default.
+fn broker_config(name: &str) -> &str {
     let topic = Scope::Topic.configs().iter().find(|def| def.name == name);
-    let name = topic.and_then(|def| def.synonym).unwrap_or(name);
-    config.set(name, value).map_err(|error| error.to_string())
+    topic.and_then(|def| def.synonym).unwrap_or(name)
 }

@@ -105,6 +105,19 @@ impl Records {
     /// # Errors
     /// They are more or larger than a recording's records can be.
     pub fn named(&self) -> Result<Vec<(Option<String>, Option<String>)>, String> {
+        let padded = |value: String| {
+            let missing = self.pad.unwrap_or(0).saturating_sub(value.len());
+            (value != "null").then(|| value + &".".repeat(missing))
+        };
+        let keyed = |(key, value): (Option<String>, String)| (key, padded(value));
+        Ok(self.literal()?.into_iter().map(keyed).collect())
+    }
+
+    /// Key and value of each as they are written: what the ordinary producer is given.
+    ///
+    /// # Errors
+    /// As [`named`](Self::named).
+    pub fn literal(&self) -> Result<Vec<(Option<String>, String)>, String> {
         let texts = |list: &Option<OneOrMany<Value>>| -> Vec<String> {
             let all = list.as_ref().map(OneOrMany::all).unwrap_or_default();
             all.iter().map(text).collect()
@@ -122,12 +135,8 @@ impl Records {
         if size > MOST_BYTES {
             return Err(format!("the records are {size} bytes long, and can be {MOST_BYTES}"));
         }
-        let padded = |value: String| {
-            let missing = self.pad.unwrap_or(0).saturating_sub(value.len());
-            (value != "null").then(|| value + &".".repeat(missing))
-        };
         let named = values.into_iter().enumerate();
-        let both = named.map(|(at, value)| (keys.get(at % keys.len().max(1)).cloned(), padded(value)));
+        let both = named.map(|(at, value)| (keys.get(at % keys.len().max(1)).cloned(), value));
         Ok(both.collect())
     }
 }
@@ -196,29 +205,32 @@ pub(super) enum Step {
         b: OneOrMany<Whom>,
     },
     Start {
-        b: u16,
+        b: Option<Whom>,
         #[serde(default = "yes")]
         wait: bool,
+        timeout: Option<u64>,
+        #[serde(flatten)]
+        place: Place,
     },
     Startall {
         b: Option<OneOrMany<u16>>,
     },
     Wipe {
-        b: u16,
+        b: Option<u16>,
     },
     WipePartition {
         #[serde(flatten)]
         place: Place,
-        b: u16,
+        b: Option<u16>,
     },
     ForgetCheckpoints {
-        b: u16,
+        b: Option<u16>,
         files: Option<OneOrMany<String>>,
     },
     Cut {
         #[serde(flatten)]
         place: Place,
-        b: u16,
+        b: Option<u16>,
         #[serde(default)]
         at: i64,
         #[serde(default)]
@@ -285,11 +297,13 @@ pub(super) enum Step {
     },
     Consumer {
         name: String,
+        topic: Option<String>,
         group: String,
         #[serde(flatten)]
         configs: Map<String, Value>,
     },
     Assigned {
+        topic: Option<String>,
         group: String,
         timeout: Option<u64>,
     },
@@ -302,10 +316,15 @@ pub(super) enum Step {
     Position {
         name: String,
     },
+    Seek {
+        name: String,
+        to: Option<Value>,
+    },
     Commit {
         name: String,
     },
     Committed {
+        topic: Option<String>,
         group: String,
     },
     Leave {

@@ -544,6 +544,7 @@ fn damage_line(damage: &Damage, place: &str) -> String {
             "The last batch in {} of {place} is torn: {left} of its {of} bytes are left.",
             file_name(*segment, "log")
         ),
+        Damage::Shortened { from } => format!("The log of {place} is cut off at offset {from}."),
         Damage::Flipped { segment, position } => format!(
             "The byte at position {position} in {} of {place} is inverted.",
             file_name(*segment, "log")
