@@ -161,6 +161,7 @@ impl ControllerNode {
         if outcome.answer == Err(Errors::DuplicateBrokerRegistration) {
             cx.say(Rule::DuplicateRegistration, || What::RegistrationWaits { broker });
             self.waiting.insert(broker, (id, registration));
+            cx.send(Node::Broker(broker), Message::Metadata(self.image()));
             return;
         }
         cx.send(Node::Broker(broker), Message::RegisterResponse(id, outcome.answer));
@@ -316,8 +317,10 @@ impl ControllerNode {
     fn spread(&mut self, cx: &mut Cx<'_>) {
         let known: Vec<BrokerId> = self.image.brokers.keys().copied().collect();
         for broker in known {
-            // A broker fetches the metadata log: one that is frozen or cut off does not, and hears nothing.
-            if cx.reach.can(Node::Broker(broker)) && !self.silent.contains(&broker) {
+            // A broker fetches the metadata log: one that is frozen or cut off does not, and hears nothing. One that waits
+            // to be registered does.
+            let hears = self.waiting.contains_key(&broker) || !self.silent.contains(&broker);
+            if hears && cx.reach.can(Node::Broker(broker)) {
                 self.behind.remove(&broker);
                 cx.send(Node::Broker(broker), Message::Metadata(self.image()));
             } else {

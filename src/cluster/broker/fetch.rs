@@ -316,8 +316,8 @@ impl Process {
                     Errors::NotLeaderOrFollower
                 });
             }
-            // A fetch of an earlier process of that broker.
-            if request.replica_epoch < self.image.broker_epoch(follower) {
+            // A fetch of an earlier process of that broker; one that is not registered yet has no epoch (−1).
+            if request.replica_epoch != Some(-1) && request.replica_epoch < self.image.broker_epoch(follower) {
                 return Err(Errors::NotLeaderOrFollower);
             }
         }

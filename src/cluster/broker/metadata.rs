@@ -21,10 +21,10 @@ use super::process::{Phase, Process, Touch};
 use super::replica::{Replica, Role};
 
 impl Process {
-    /// Takes up a newer image of the cluster. A process that is not registered yet waits: what follows its registration
-    /// holds everything.
+    /// Takes up a newer image of the cluster. A process that is not registered yet follows whom it finds leading; what it
+    /// leads itself comes with the image that follows its registration, which tells of a change of leaders first.
     pub(super) fn apply_metadata(&mut self, cx: &mut Cx<'_>, image: Arc<Image>) {
-        if self.phase == Phase::Starting || !cx.holds(Rule::Metadata) {
+        if !cx.holds(Rule::Metadata) {
             return;
         }
         if image.offset > self.image.offset {
@@ -32,7 +32,9 @@ impl Process {
             self.apply_partitions(cx, &before);
             self.tend_followers(cx);
         }
-        self.look_at_own_registration(cx);
+        if self.phase != Phase::Starting {
+            self.look_at_own_registration(cx);
+        }
     }
 
     /// Takes up partitions that have just been created and are known to everybody at once.
@@ -67,7 +69,8 @@ impl Process {
             .iter()
             .filter(|(tp, partition)| assigned(partition) && is_new(tp, partition));
         let (led, followed): (Vec<_>, Vec<_>) = changed.partition(|(_, partition)| partition.leader == Some(me));
-        for (tp, partition) in led {
+        let may_lead = self.phase != Phase::Starting;
+        for (tp, partition) in led.into_iter().filter(|_| may_lead) {
             self.make_leader(cx, *tp, partition);
         }
         for (tp, partition) in followed {
@@ -151,7 +154,11 @@ impl Process {
         if new_epoch && !cx.holds(Rule::BecomeFollower) {
             self.truncate(cx, tp, start, Rule::BecomeFollower);
         }
-        if new_epoch || known != Role::Follower(leader) {
+        // What was moved away from a broker that shuts down, it copies no more.
+        let stops = matches!(self.phase, Phase::Stopping(_)) && cx.holds(Rule::ControlledShutdown);
+        if stops && (leader.is_none() || !partition.isr.contains(&broker)) {
+            self.stop_fetching(tp);
+        } else if new_epoch || known != Role::Follower(leader) {
             self.stop_fetching(tp);
             if let Some(leader) = leader {
                 self.begin_to_follow(cx, tp, leader, epoch);

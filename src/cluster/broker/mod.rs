@@ -121,10 +121,11 @@ impl Broker {
         }
     }
 
-    /// What its process knows of the cluster; `None` without a process, or before it has heard anything.
+    /// What its process knows of the cluster; `None` without a process, or before that is registered and has heard anything.
     pub fn image(&self) -> Option<&Arc<Image>> {
         self.process
             .as_ref()
+            .filter(|process| process.phase != Phase::Starting)
             .map(|process| &process.image)
             .filter(|image| image.offset >= 0)
     }

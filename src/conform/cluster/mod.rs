@@ -9,6 +9,7 @@
 //! must be one of them.
 
 mod ask;
+mod chance;
 mod clients;
 mod conditions;
 mod ends;
@@ -19,8 +20,8 @@ mod state;
 mod step;
 
 use super::{Difference, Malformed, Recording, Replay, Replayed};
-use crate::cluster::input::ReportDirectory;
 use crate::conform::compare::differences;
+use chance::Chance;
 use run::Run;
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,20 +36,31 @@ impl Replay for Recorded {
     }
 
     fn replay(&self, recording: &Recording) -> Result<Replayed, Malformed> {
-        let first = attempt(recording, ReportDirectory::First)?;
-        if first.differences.is_empty() {
-            return Ok(first);
+        let header = Header::deserialize(&recording.header).map_err(|error| Malformed::new("header", error))?;
+        let mut chance = Chance::default();
+        let mut best = attempt(recording, &header, &chance)?;
+        while !best.differences.is_empty() {
+            let differs_at = usize::try_from(best.operations).unwrap_or(usize::MAX) - 1;
+            let mut brought_further = None;
+            for other in chance.others(recording, &header, differs_at) {
+                let replayed = attempt(recording, &header, &other)?;
+                if replayed.differences.is_empty() || replayed.operations > best.operations {
+                    brought_further = Some((other, replayed));
+                    break;
+                }
+            }
+            let Some((other, replayed)) = brought_further else {
+                break;
+            };
+            (chance, best) = (other, replayed);
         }
-        let other = attempt(recording, ReportDirectory::Late)?;
-        let better = other.differences.is_empty() || other.operations > first.operations;
-        Ok(if better { other } else { first })
+        Ok(best)
     }
 }
 
-/// One replay, in which the race between the report of a new data directory and the end of fencing goes one way.
-fn attempt(recording: &Recording, race: ReportDirectory) -> Result<Replayed, Malformed> {
-    let header = Header::deserialize(&recording.header).map_err(|error| Malformed::new("header", error))?;
-    let mut run = Run::new(&header, race)?;
+/// One replay, in which chance goes one way.
+fn attempt(recording: &Recording, header: &Header, chance: &Chance) -> Result<Replayed, Malformed> {
+    let mut run = Run::new(header, chance)?;
     let mut replayed = Replayed::default();
     for (index, value) in recording.lines.iter().enumerate() {
         let place = format!("line {}", index + 2);
@@ -65,6 +77,7 @@ fn attempt(recording: &Recording, race: ReportDirectory) -> Result<Replayed, Mal
         let name = line.step.get("do").and_then(Value::as_str).unwrap_or_default();
         let operation = format!("{} {name}", line.i);
         let step = Step::deserialize(&line.step).map_err(|error| Malformed::new(&place, error))?;
+        run.wait(chance.wait_before(index));
         let mut ours = run.perform(step).map_err(|error| Malformed::new(&place, error))?;
         if line.observed.get("state").is_some() {
             run.settle();

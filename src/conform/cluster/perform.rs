@@ -1,13 +1,14 @@
 //! Performing a step: topics, faults, the operator's acts. Clients and raw requests stand beside this.
 
 use super::ask::put_error;
+use super::chance::Order;
 use super::conditions;
 use super::members::Goodbye;
 use super::run::{MS, Observed, Run, SECOND};
 use super::state;
 use super::step::{OneOrMany, Place, Step, Whom, text};
 use crate::cluster::input::{CheckpointFile, ConfigTarget, ElectionType};
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::cluster::{BrokerId, Input, TopicId, TopicPartition};
 use crate::config::{Scope, TopicConfig};
 use crate::log::Errors;
@@ -286,13 +287,25 @@ impl Run {
     }
 
     fn kill(&mut self, brokers: &[BrokerId]) -> Result<(), String> {
-        for &id in brokers {
+        let order = self.chance.deaths;
+        for (at, id) in order.of(brokers).into_iter().enumerate() {
+            self.let_pass_between(at, order);
             self.stop_when_resumed.retain(|other| *other != id);
             if self.is_running(id) {
                 self.must(Input::Kill(id))?;
             }
         }
         Ok(())
+    }
+
+    /// Brokers of one step are struck in one moment, and the last heartbeats of each decide; in any other order than the
+    /// usual one each is struck a heartbeat later.
+    fn let_pass_between(&mut self, at: usize, order: Order) {
+        let first = self.world.settings().brokers.first();
+        let beat = first.map_or(0, |config| config.broker_heartbeat_interval_ms);
+        if at > 0 && !order.is_usual() {
+            self.wait(from_millis(beat));
+        }
     }
 
     fn pause(&mut self, whom: &[Whom]) -> Result<(), String> {
@@ -342,8 +355,10 @@ impl Run {
         in_passing: bool,
         seen: &mut Observed,
     ) -> Result<(), String> {
-        for &id in brokers {
-            self.must(Input::Start(BrokerId(id), self.race))?;
+        let order = self.chance.starts;
+        for (at, id) in order.of(brokers).into_iter().enumerate() {
+            self.let_pass_between(at, order);
+            self.must(Input::Start(BrokerId(id), self.chance.directory))?;
         }
         let all_up = |run: &Run| brokers.iter().all(|&id| run.is_unfenced(BrokerId(id)));
         let unfenced = in_passing || self.look_for(patience, all_up);

@@ -1,10 +1,11 @@
 //! A script under way: its world, its time, what the controller wrote meanwhile.
 
 use super::ask::{Background, Inbox};
+use super::chance::Chance;
 use super::members::Member;
 use super::state;
 use super::step::{Header, Place, Whom, text};
-use crate::cluster::input::{Pending, ReportDirectory};
+use crate::cluster::input::Pending;
 use crate::cluster::settings::Micros;
 use crate::cluster::{
     BrokerId, ClientId, ElrFeature, Event, Input, Refused, Setup, TopicId, TopicPartition, What, World, step,
@@ -58,8 +59,8 @@ pub(super) struct Run {
     pub(super) members: SortedMap<String, Member>,
     /// Brokers that were told to stop while they were frozen.
     pub(super) stop_when_resumed: Vec<BrokerId>,
-    /// When a new data directory is reported.
-    pub(super) race: ReportDirectory,
+    /// The way that chance goes.
+    pub(super) chance: Chance,
     /// Whether a change of a config is under way, whose changes of partitions the recorder marks.
     pub(super) configures: bool,
 }
@@ -77,7 +78,7 @@ pub(super) type Observed = Map<String, Value>;
 
 impl Run {
     /// A cluster as the header says.
-    pub fn new(header: &Header, race: ReportDirectory) -> Result<Run, Malformed> {
+    pub fn new(header: &Header, chance: &Chance) -> Result<Run, Malformed> {
         let mut config = BrokerConfig::default();
         let timings = header
             .timings
@@ -111,7 +112,7 @@ impl Run {
             given: SortedMap::new(),
             members: SortedMap::new(),
             stop_when_resumed: Vec::new(),
-            race,
+            chance: chance.clone(),
             configures: false,
         };
         run.wait(UP);

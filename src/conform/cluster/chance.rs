@@ -1,0 +1,119 @@
+//! What a script leaves to chance, and the ways it can go.
+//!
+//! A recording must be one of these ways: whether a new data directory is reported before its broker is unfenced, which of
+//! several brokers that die or start in one moment comes first, and how far the controller's periodic balancing of leaders
+//! was from its next turn. They are tried one after another from where the replay differed, and what brings it further is
+//! kept.
+
+use super::step::{Header, text};
+use crate::cluster::input::ReportDirectory;
+use crate::cluster::settings::Micros;
+use crate::conform::Recording;
+use serde_json::Value;
+
+/// Steps of a wait before a turn of the balancing.
+const HALF_A_SECOND: Micros = 500_000;
+/// So many orders three brokers have.
+const ORDERS: usize = 6;
+/// How many steps before the one that differs a balancing can be what made the difference.
+const BACK: usize = 3;
+
+/// An order of brokers, by its number; 0 is the usual one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Order(usize);
+
+impl Order {
+    fn unusual() -> impl Iterator<Item = Order> {
+        (1..ORDERS).map(Order)
+    }
+
+    /// Whether it is the one in which they are named.
+    pub fn is_usual(self) -> bool {
+        self.0 == 0
+    }
+
+    /// These in this order.
+    pub fn of<T: Clone>(self, brokers: &[T]) -> Vec<T> {
+        let (mut left, mut number, mut ordered) = (brokers.to_vec(), self.0, Vec::new());
+        while !left.is_empty() {
+            let next = number % left.len();
+            number /= left.len();
+            ordered.push(left.remove(next));
+        }
+        ordered
+    }
+}
+
+/// One way.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Chance {
+    /// When a new data directory is reported.
+    pub directory: ReportDirectory,
+    /// The order in which brokers die that are killed in one moment.
+    pub deaths: Order,
+    /// The order in which brokers are there again that start in one moment.
+    pub starts: Order,
+    /// What passes before a step, by the step's number.
+    waits: Vec<(usize, Micros)>,
+}
+
+impl Chance {
+    /// What passes before a step.
+    pub fn wait_before(&self, step: usize) -> Micros {
+        let own = self.waits.iter().filter(|(at, _)| *at == step);
+        own.map(|(_, wait)| wait).sum()
+    }
+
+    /// The other ways that differ from this one in one thing, where the replay of it differs at this step.
+    pub fn others(&self, recording: &Recording, header: &Header, step: usize) -> Vec<Chance> {
+        let with = |change: &dyn Fn(&mut Chance)| {
+            let mut other = self.clone();
+            change(&mut other);
+            other
+        };
+        let mut all = Vec::new();
+        if self.directory == ReportDirectory::First && steps(recording).any(|name| name == "wipe") {
+            all.push(with(&|other| other.directory = ReportDirectory::Late));
+        }
+        if self.deaths.is_usual() && steps(recording).any(|name| name == "killall") {
+            all.extend(Order::unusual().map(|order| with(&|other| other.deaths = order)));
+        }
+        if self.starts.is_usual() && steps(recording).any(|name| name == "startall") {
+            all.extend(Order::unusual().map(|order| with(&|other| other.starts = order)));
+        }
+        let turns = turns(header) / HALF_A_SECOND;
+        for at in (step.saturating_sub(BACK)..=step).rev() {
+            let waits = (1..turns).map(|turn| (at, turn * HALF_A_SECOND));
+            all.extend(waits.map(|wait| with(&|other| other.waits.push(wait))));
+        }
+        all
+    }
+}
+
+/// What the steps of a recording do.
+fn steps(recording: &Recording) -> impl Iterator<Item = &str> {
+    let names = recording.lines.iter().filter_map(|line| line.pointer("/step/do"));
+    names.filter_map(Value::as_str)
+}
+
+/// How often leaders are balanced, if they are.
+fn turns(header: &Header) -> Micros {
+    let timing = |name: &str| header.timings.get(name).map(text);
+    if timing("auto.leader.rebalance.enable").as_deref() != Some("true") {
+        return 0;
+    }
+    let seconds = timing("leader.imbalance.check.interval.seconds").and_then(|text| text.parse::<Micros>().ok());
+    seconds.map_or(0, |seconds| seconds.min(10) * 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_of_three_has_its_number() {
+        let orders: Vec<Vec<u16>> = (0..ORDERS).map(|order| Order(order).of(&[1, 2, 3])).collect();
+        let expected = [[1, 2, 3], [2, 1, 3], [3, 1, 2], [1, 3, 2], [2, 3, 1], [3, 2, 1]];
+        assert_eq!(orders, expected);
+    }
+}
