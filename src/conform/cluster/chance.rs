@@ -1,7 +1,7 @@
 //! What a script leaves to chance, and the ways it can go.
 //!
 //! A recording must be one of these ways: whether a new data directory is reported before its broker is unfenced, which of
-//! several brokers that die or start in one moment comes first, and how far the controller's periodic balancing of leaders
+//! several brokers that die or start in one moment comes first, how long the recorder's looks took, and how far the controller's periodic balancing of leaders
 //! was from its next turn. They are tried one after another from where the replay differed, and what brings it further is
 //! kept.
 
@@ -11,6 +11,9 @@ use crate::cluster::settings::Micros;
 use crate::conform::Recording;
 use serde_json::Value;
 
+/// So long nothing has to change before a state is taken: the recorder's 1.3 s, and the time that its looks at all brokers
+/// and their files take, which is longer on a busy machine. What stands first is tried first.
+const QUIETS: [Micros; 4] = [2_000_000, 1_400_000, 1_700_000, 2_500_000];
 /// Steps of a wait before a turn of the balancing.
 const HALF_A_SECOND: Micros = 500_000;
 /// So many orders three brokers have.
@@ -45,7 +48,7 @@ impl Order {
 }
 
 /// One way.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chance {
     /// When a new data directory is reported.
     pub directory: ReportDirectory,
@@ -53,8 +56,23 @@ pub(super) struct Chance {
     pub deaths: Order,
     /// The order in which brokers are there again that start in one moment.
     pub starts: Order,
+    /// So long nothing has to change before a state is taken.
+    pub quiet: Micros,
     /// What passes before a step, by the step's number.
     waits: Vec<(usize, Micros)>,
+}
+
+impl Default for Chance {
+    fn default() -> Self {
+        let [quiet, ..] = QUIETS;
+        Chance {
+            quiet,
+            directory: ReportDirectory::First,
+            deaths: Order::default(),
+            starts: Order::default(),
+            waits: Vec::new(),
+        }
+    }
 }
 
 impl Chance {
@@ -80,6 +98,9 @@ impl Chance {
         }
         if self.starts.is_usual() && steps(recording).any(|name| name == "startall") {
             all.extend(Order::unusual().map(|order| with(&|other| other.starts = order)));
+        }
+        if self.quiet == QUIETS[0] {
+            all.extend(QUIETS[1..].iter().map(|&quiet| with(&|other| other.quiet = quiet)));
         }
         let turns = turns(header) / HALF_A_SECOND;
         for at in (step.saturating_sub(BACK)..=step).rev() {

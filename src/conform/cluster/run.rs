@@ -19,9 +19,6 @@ use serde_json::{Map, Value};
 pub(super) const SECOND: Micros = 1_000_000;
 /// A millisecond in microseconds.
 pub(super) const MS: Micros = 1_000;
-/// So long nothing has to change before a state is taken: the recorder's 1.3 s, and the time that its looks at all
-/// brokers and their files took.
-const QUIET: Micros = 2 * SECOND;
 /// A state is taken at the latest after this.
 const PATIENCE: Micros = 20 * SECOND;
 /// How often the recorder looks whether something has come true.
@@ -214,7 +211,7 @@ impl Run {
         let end = self.world.now() + PATIENCE;
         let mut seen = state::of(self);
         let mut since = self.world.now();
-        while self.world.now() < end && self.advance((since + QUIET).min(end)) {
+        while self.world.now() < end && self.advance((since + self.chance.quiet).min(end)) {
             let now = state::of(self);
             if now != seen {
                 seen = now;
