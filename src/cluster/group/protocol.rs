@@ -31,7 +31,8 @@ pub const AWAY: i32 = -2;
 pub struct Subscription {
     /// The topics, by name; they need not exist.
     pub topics: SortedSet<Arc<str>>,
-    /// The partitions that it owns going in; none under the eager protocol.
+    /// The partitions that it owns going in; none under the eager protocol, unless the sticky assignor remembers what it
+    /// gave (that stands in the assignor's own data, and is told here).
     pub owned: SortedSet<Slot>,
     /// The generation in which it got them, −1 for a new member.
     pub generation: i32,

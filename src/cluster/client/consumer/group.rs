@@ -239,9 +239,15 @@ impl Consumer {
     }
 
     fn send_join(&mut self, cx: &mut Cx) {
-        let owned = self.owned(cx);
+        let mut owned = self.owned(cx);
         let wanted_id = self.wanted_id();
+        let is_configured = |strategy| self.config.partition_assignment_strategy.contains(&strategy);
+        let remembers = is_configured(Strategy::Sticky) && !is_configured(Strategy::CooperativeSticky);
         let Some(membership) = &mut self.membership else { return };
+        let mut generation = membership.generation;
+        if let Some((slots, since)) = membership.remembered.as_ref().filter(|_| remembers) {
+            (owned, generation) = (slots.clone(), *since);
+        }
         membership.stage = Stage::Out;
         let session = from_millis(self.config.session_timeout_ms);
         let rebalance = from_millis(self.config.max_poll_interval_ms);
@@ -263,7 +269,7 @@ impl Consumer {
             subscription: Subscription {
                 topics: membership.topics.clone(),
                 owned,
-                generation: membership.generation,
+                generation,
             },
         };
         let allowance = (rebalance + JOIN_SLACK).max(from_millis(self.config.request_timeout_ms));
@@ -368,6 +374,9 @@ impl Consumer {
         match answer {
             Ok(share) => {
                 membership.stage = Stage::In;
+                if membership.protocol == Some(Assignor::Sticky) {
+                    membership.remembered = Some((share.clone(), membership.generation));
+                }
                 membership.next_auto_commit = cx.now + from_millis(self.config.auto_commit_interval_ms);
                 self.take_share(&share, cx);
             }

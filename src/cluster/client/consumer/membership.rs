@@ -109,6 +109,9 @@ pub(super) struct Membership {
     /// The generation, −1 outside the group.
     pub(super) generation: i32,
     pub(super) protocol: Option<Assignor>,
+    /// What the sticky assignor gave it last, and in which generation: that outlives the giving up of all partitions, and
+    /// of the membership.
+    pub(super) remembered: Option<(SortedSet<Slot>, i32)>,
     /// It was told to join again, or knows that it must.
     pub(super) rejoin: bool,
     /// It has lost its partitions by this rule, and its application does not know it yet (classic protocol).
@@ -157,6 +160,7 @@ impl Membership {
             member: MemberId::default(),
             generation: -1,
             protocol: None,
+            remembered: None,
             rejoin: true,
             lost: None,
             assigned_over: None,
@@ -249,6 +253,15 @@ impl Membership {
         encoder.str(&self.member);
         encoder.i32(self.generation);
         encoder.str(self.protocol.map_or("", Assignor::name));
+        // Only who was given something by the sticky assignor has any of this.
+        if let Some((slots, generation)) = &self.remembered {
+            encoder.len(slots.len());
+            for slot in slots {
+                encoder.str(&slot.topic);
+                encoder.u32(slot.partition);
+            }
+            encoder.i32(*generation);
+        }
         encoder.u8(u8::from(self.rejoin) | u8::from(self.lost.is_some()) << 1);
         encoder.option(self.assigned_over.as_ref(), |encoder, topics| {
             encoder.len(topics.len());
