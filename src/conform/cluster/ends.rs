@@ -158,6 +158,26 @@ pub(super) fn settle_races(line: &Value, ours: &mut Value) -> Vec<String> {
     open
 }
 
+/// The file of recovery points is written shortly after a broker's start, and whether the broker has copied and flushed
+/// anything by then is open: where it had not, ours takes that over. Says where it did.
+pub(super) fn settle_recovery_points(line: &Value, ours: &mut Value) -> Vec<String> {
+    let mut open = Vec::new();
+    let partitions = ours.get_mut("checkpoints").and_then(Value::as_object_mut);
+    for (name, replicas) in partitions.into_iter().flatten() {
+        for (broker, fields) in replicas.as_object_mut().into_iter().flatten() {
+            let recorded = line.pointer(&format!("/checkpoints/{name}/{broker}/recoveryPoint"));
+            let is_early = recorded.is_some_and(|point| point.as_i64().unwrap_or(0) == 0);
+            if let Some(point) = fields.get_mut("recoveryPoint").filter(|point| is_early && **point != 0) {
+                *point = 0.into();
+                open.push(format!(
+                    "end: whether the file was written first is open in checkpoints.{name}.{broker}.recoveryPoint"
+                ));
+            }
+        }
+    }
+    open
+}
+
 /// Whether these entries differ only in the order in which followers join, and what they lead to is the same.
 fn is_order_of_joining(recorded: &[Value], ours: &[Value], from: usize, to: usize) -> bool {
     let ids = |entry: &Value| -> SortedSet<u64> {
