@@ -368,6 +368,15 @@ impl ControllerNode {
         self.arm_checks(cx);
     }
 
+    /// A broker's session is over, whatever it says from now on.
+    pub fn end_session(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
+        let first = cx.settings.brokers.first();
+        let session = first.map_or(0, |config| config.broker_session_timeout_ms);
+        self.silent.insert(broker);
+        self.controller.silence(broker, millis(cx.now) - session - 1);
+        self.arm_checks(cx);
+    }
+
     /// These brokers are awake and connected; this is how far each has read the metadata log.
     pub fn read_so_far(&mut self, applied: &[(BrokerId, i64)]) {
         for &(broker, metadata_offset) in applied {

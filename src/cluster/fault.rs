@@ -85,6 +85,11 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
         Input::RemoveFile(tp, id, name) => damage(doing, id, |broker, cx| broker.remove_file(tp, &name, cx)),
         Input::KillController => controller(doing, false),
         Input::StartController => controller(doing, true),
+        Input::EndSession(id) => {
+            broker_exists(doing.world, id)?;
+            doing.with_controller(|controller, cx| controller.end_session(id, cx));
+            Ok(())
+        }
         _ => Err(Refused::new("this act is unknown to this version", "leave it out")),
     }
 }

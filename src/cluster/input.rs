@@ -286,6 +286,9 @@ pub enum Input {
     KillController,
     /// The controller quorum is back.
     StartController,
+    /// The controller finds a broker's session over at its next look, although that broker is awake: it was frozen itself
+    /// for longer than a session, and looks before it listens.
+    EndSession(BrokerId),
 }
 
 /// A file at the top of a data directory, that says something of every partition in it.

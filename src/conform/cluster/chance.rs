@@ -2,7 +2,10 @@
 //!
 //! A recording must be one of these ways: whether a new data directory is reported before its broker is unfenced, which of
 //! several brokers that die or start in one moment comes first, how long the recorder's looks took, and how far the controller's periodic balancing of leaders
-//! was from its next turn. They are tried one after another from where the replay differed, and what brings it further is
+//! was from its next turn. A controller that
+//! was frozen for longer than a session ends one before it has heard anybody, and whose is open. A consumer can also be handed a record in the very poll that
+//! brings its share, before the recorder has paused its partitions: that record is lost for the script. They are tried one
+//! after another from where the replay differed, and what brings it further is
 //! kept.
 
 use super::step::{Header, text};
@@ -20,6 +23,11 @@ const HALF_A_SECOND: Micros = 500_000;
 const ORDERS: usize = 6;
 /// How many steps before the one that differs a balancing can be what made the difference.
 const BACK: usize = 3;
+
+/// Steps in which it shows that a consumer was handed a record too early.
+const EARLY: [&str; 2] = ["consume", "position"];
+/// Of so many partitions of a consumer at most.
+const MOST_PARTITIONS: usize = 4;
 
 /// An order of brokers, by its number; 0 is the usual one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,8 +66,12 @@ pub(super) struct Chance {
     pub starts: Order,
     /// So long nothing has to change before a state is taken.
     pub quiet: Micros,
+    /// Whose session is over for a controller that was frozen for longer than that.
+    pub stale: Option<u16>,
     /// What passes before a step, by the step's number.
     waits: Vec<(usize, Micros)>,
+    /// Before which step its consumer has been handed a record too early, and of which of the partitions that it reads.
+    early: Vec<(usize, Vec<usize>)>,
 }
 
 impl Default for Chance {
@@ -70,7 +82,9 @@ impl Default for Chance {
             directory: ReportDirectory::First,
             deaths: Order::default(),
             starts: Order::default(),
+            stale: None,
             waits: Vec::new(),
+            early: Vec::new(),
         }
     }
 }
@@ -80,6 +94,12 @@ impl Chance {
     pub fn wait_before(&self, step: usize) -> Micros {
         let own = self.waits.iter().filter(|(at, _)| *at == step);
         own.map(|(_, wait)| wait).sum()
+    }
+
+    /// Which of its partitions a step's consumer has been handed a record of too early.
+    pub fn early_before(&self, step: usize) -> &[usize] {
+        let own = self.early.iter().find(|(at, _)| *at == step);
+        own.map_or(&[], |(_, partitions)| partitions)
     }
 
     /// The other ways that differ from this one in one thing, where the replay of it differs at this step.
@@ -102,6 +122,14 @@ impl Chance {
         if self.quiet == QUIETS[0] {
             all.extend(QUIETS[1..].iter().map(|&quiet| with(&|other| other.quiet = quiet)));
         }
+        if self.stale.is_none() && steps(recording).any(|name| name == "resume") {
+            let brokers = header.brokers.iter();
+            all.extend(brokers.map(|&id| with(&|other| other.stale = Some(id))));
+        }
+        let name = steps(recording).nth(step).unwrap_or_default();
+        if EARLY.contains(&name) && self.early_before(step).is_empty() {
+            all.extend(some_of(MOST_PARTITIONS).map(|some| with(&|other| other.early.push((step, some.clone())))));
+        }
         let turns = turns(header) / HALF_A_SECOND;
         for at in (step.saturating_sub(BACK)..=step).rev() {
             let waits = (1..turns).map(|turn| (at, turn * HALF_A_SECOND));
@@ -109,6 +137,13 @@ impl Chance {
         }
         all
     }
+}
+
+/// One or two of so many.
+fn some_of(count: usize) -> impl Iterator<Item = Vec<usize>> {
+    let ones = (0..count).map(|one| vec![one]);
+    let twos = (0..count).flat_map(move |one| (one + 1..count).map(move |other| vec![one, other]));
+    ones.chain(twos)
 }
 
 /// What the steps of a recording do.

@@ -252,6 +252,26 @@ impl Run {
             .collect()
     }
 
+    /// A consumer was handed what one poll gives of each of these of its partitions when nobody had asked for any.
+    pub(super) fn hand_over_early(&mut self, name: Option<&str>, partitions: &[usize]) {
+        let Some(client) = name.and_then(|name| self.members.get(name)).map(|member| member.client) else {
+            return;
+        };
+        let position = |run: &Run, tp| run.world.client(client).and_then(|client| client.position(tp));
+        let assignment = self.assignment(client);
+        let consumer = self.world.client(client).and_then(|client| client.as_consumer());
+        let most = consumer.map_or(0, |consumer| consumer.config().max_poll_records);
+        for tp in partitions.iter().filter_map(|&at| assignment.get(at).copied()) {
+            self.wait_for(POSITION, |run| position(run, tp).is_some());
+            let leader = self.world.image().leader(tp).and_then(|id| self.world.broker(id));
+            let end = leader.and_then(|leader| leader.replica(tp)?.high_watermark());
+            if let (Some(offset), Some(end)) = (position(self, tp), end) {
+                let next = offset.saturating_add(most).min(end).max(offset);
+                let _moves = self.act(Input::Seek(client, tp, SeekTo::Offset(next)));
+            }
+        }
+    }
+
     /// A `position` step: what is not known yet is waited for, partition by partition.
     pub(super) fn position(&mut self, name: &str, seen: &mut Observed) -> Result<(), String> {
         let client = self.member(name)?.client;

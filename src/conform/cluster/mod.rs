@@ -43,7 +43,10 @@ impl Replay for Recorded {
             let differs_at = usize::try_from(best.operations).unwrap_or(usize::MAX) - 1;
             let mut brought_further = None;
             for other in chance.others(recording, &header, differs_at) {
-                let replayed = attempt(recording, &header, &other)?;
+                // What cannot be is no way.
+                let Ok(replayed) = attempt(recording, &header, &other) else {
+                    continue;
+                };
                 if replayed.differences.is_empty() || replayed.operations > best.operations {
                     brought_further = Some((other, replayed));
                     break;
@@ -78,6 +81,8 @@ fn attempt(recording: &Recording, header: &Header, chance: &Chance) -> Result<Re
         let operation = format!("{} {name}", line.i);
         let step = Step::deserialize(&line.step).map_err(|error| Malformed::new(&place, error))?;
         run.wait(chance.wait_before(index));
+        let consumer = line.step.get("name").and_then(Value::as_str);
+        run.hand_over_early(consumer, chance.early_before(index));
         let mut ours = run.perform(step).map_err(|error| Malformed::new(&place, error))?;
         if line.observed.get("state").is_some() {
             run.settle();

@@ -334,7 +334,12 @@ impl Run {
                         self.must(Input::Stop(id))?;
                     }
                 }
-                Whom::Named(_) => self.must(Input::StartController)?,
+                Whom::Named(_) => {
+                    self.must(Input::StartController)?;
+                    if let Some(id) = self.chance.stale {
+                        self.must(Input::EndSession(BrokerId(id)))?;
+                    }
+                }
             }
         }
         Ok(())
