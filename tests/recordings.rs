@@ -62,3 +62,9 @@ fn what_once_differed_stays_mended() {
 fn a_cluster_comes_through_failures_as_recorded() {
     all_same("cluster.jsonl.gz", 46, 777);
 }
+
+/// Situations that were recorded later: some once differed, the others stand beside them.
+#[test]
+fn a_cluster_comes_through_other_failures_as_recorded() {
+    all_same("cluster-found.jsonl.gz", 42, 991);
+}

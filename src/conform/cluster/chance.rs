@@ -3,7 +3,7 @@
 //! A recording must be one of these ways: whether a new data directory is reported before its broker is unfenced, which of
 //! several brokers that die or start in one moment comes first, how long the recorder's looks took, and how far the controller's periodic balancing of leaders
 //! was from its next turn. A controller that
-//! was frozen for longer than a session ends one before it has heard anybody, and whose is open. A consumer can also be handed a record in the very poll that
+//! was frozen for longer than a session ends one before it has heard anybody, and whose is open. The admin client may ask frozen brokers alone. A consumer can also be handed a record in the very poll that
 //! brings its share, before the recorder has paused its partitions: that record is lost for the script. They are tried one
 //! after another from where the replay differed, and what brings it further is
 //! kept.
@@ -68,6 +68,8 @@ pub(super) struct Chance {
     pub quiet: Micros,
     /// Whose session is over for a controller that was frozen for longer than that.
     pub stale: Option<u16>,
+    /// Whether the admin client asks frozen brokers, if there are any, until its patience ends.
+    pub asks_frozen: bool,
     /// What passes before a step, by the step's number.
     waits: Vec<(usize, Micros)>,
     /// Before which step its consumer has been handed a record too early, and of which of the partitions that it reads.
@@ -83,6 +85,7 @@ impl Default for Chance {
             deaths: Order::default(),
             starts: Order::default(),
             stale: None,
+            asks_frozen: false,
             waits: Vec::new(),
             early: Vec::new(),
         }
@@ -125,6 +128,9 @@ impl Chance {
         if self.stale.is_none() && steps(recording).any(|name| name == "resume") {
             let brokers = header.brokers.iter();
             all.extend(brokers.map(|&id| with(&|other| other.stale = Some(id))));
+        }
+        if !self.asks_frozen && steps(recording).any(|name| name == "pause") {
+            all.push(with(&|other| other.asks_frozen = true));
         }
         let name = steps(recording).nth(step).unwrap_or_default();
         if EARLY.contains(&name) && self.early_before(step).is_empty() {

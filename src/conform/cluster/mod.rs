@@ -37,27 +37,46 @@ impl Replay for Recorded {
 
     fn replay(&self, recording: &Recording) -> Result<Replayed, Malformed> {
         let header = Header::deserialize(&recording.header).map_err(|error| Malformed::new("header", error))?;
-        let mut chance = Chance::default();
-        let mut best = attempt(recording, &header, &chance)?;
-        while !best.differences.is_empty() {
-            let differs_at = usize::try_from(best.operations).unwrap_or(usize::MAX) - 1;
-            let mut brought_further = None;
-            for other in chance.others(recording, &header, differs_at) {
-                // What cannot be is no way.
-                let Ok(replayed) = attempt(recording, &header, &other) else {
-                    continue;
-                };
-                if replayed.differences.is_empty() || replayed.operations > best.operations {
-                    brought_further = Some((other, replayed));
-                    break;
-                }
-            }
-            let Some((other, replayed)) = brought_further else {
-                break;
-            };
-            (chance, best) = (other, replayed);
+        let mut way = Way::new(recording, &header, Chance::default())?;
+        while let Some(further) = way.further(recording, &header) {
+            way = further;
         }
-        Ok(best)
+        Ok(way.replayed)
+    }
+}
+
+/// A way that chance can go, and what came of it.
+struct Way {
+    chance: Chance,
+    replayed: Replayed,
+}
+
+/// So many single changes of a way are also tried in pairs.
+const MOST_IN_PAIRS: usize = 16;
+
+impl Way {
+    fn new(recording: &Recording, header: &Header, chance: Chance) -> Result<Way, Malformed> {
+        let replayed = attempt(recording, header, &chance)?;
+        Ok(Way { chance, replayed })
+    }
+
+    /// A way that agrees with the recording further than this one: it differs in one thing, or if there is none in two.
+    fn further(&self, recording: &Recording, header: &Header) -> Option<Way> {
+        if self.replayed.differences.is_empty() {
+            return None;
+        }
+        let step = usize::try_from(self.replayed.operations).ok()?.checked_sub(1)?;
+        let others = |chance: &Chance| chance.others(recording, header, step);
+        let single = others(&self.chance);
+        let pairs = single.iter().take(MOST_IN_PAIRS).flat_map(others);
+        let better = |chance: Chance| {
+            // What cannot be is no way.
+            let other = Way::new(recording, header, chance).ok()?;
+            let is_better =
+                other.replayed.differences.is_empty() || other.replayed.operations > self.replayed.operations;
+            is_better.then_some(other)
+        };
+        single.clone().into_iter().chain(pairs).find_map(better)
     }
 }
 

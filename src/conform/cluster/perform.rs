@@ -190,7 +190,11 @@ impl Run {
     /// What the admin client does. It needs a broker to talk to.
     fn operate(&mut self, step: Step, seen: &mut Observed) -> Result<(), String> {
         let awake = |run: &Run| run.world.brokers().any(|b| b.image().is_some() && !b.is_paused());
-        if !self.look_for(ADMIN, awake) {
+        let asks_frozen = self.chance.asks_frozen && self.world.brokers().any(|broker| broker.is_paused());
+        if asks_frozen {
+            self.wait(ADMIN);
+        }
+        if asks_frozen || !self.look_for(ADMIN, awake) {
             put_error(seen, Some(Errors::RequestTimedOut));
             return Ok(());
         }
