@@ -110,8 +110,8 @@ pub fn App() -> Html {
     }
     {
         let act = act.clone();
-        use_effect_with(page.borrow().waits_to_resume(), move |waits| {
-            if *waits {
+        use_effect_with(page.borrow().wants_later(), move |wants| {
+            if *wants {
                 // That it has arrived is told already.
                 when_here(&act, || ());
             }
@@ -392,7 +392,8 @@ fn at_rest(session: &Session, reading: Option<&Reading>) -> String {
 
 fn left(page: &Page, session: &Session, reading: Option<&Reading>, act: &Callback<Act>) -> Html {
     match (&page.place, reading) {
-        (Place::Landing(landing), _) => start::start(landing, session, page.selected, act),
+        (Place::Landing(landing), _) => start::start(session, act)
+            .unwrap_or_else(|| later(act, |views| (views.ending)(landing, session, page.selected, act))),
         (_, Some(reading)) => later(act, |views| {
             (views.lesson)(reading, session, page.playing, &page.picked, act)
         }),

@@ -42,6 +42,8 @@ mod files;
 #[cfg(target_arch = "wasm32")]
 mod icons;
 #[cfg(target_arch = "wasm32")]
+mod ending;
+#[cfg(target_arch = "wasm32")]
 mod inspector;
 #[cfg(target_arch = "wasm32")]
 mod keys;

@@ -515,8 +515,8 @@ fn links_line(cut: bool, pairs: &[(Node, Node)], names: Names<'_>) -> String {
         found.filter(|(end, _)| *end == node).map(|(_, other)| other).collect()
     };
     let (mut to, mut from) = (ends(true), ends(false));
-    to.sort();
-    from.sort();
+    sort_by(&mut to, Ord::cmp);
+    sort_by(&mut from, Ord::cmp);
     let said = |others: &[Node]| match others.len() == names.nodes() - 1 {
         true => "everybody".to_string(),
         false => all_of(&others.iter().map(|other| names.node(*other)).collect::<Vec<_>>()),
