@@ -6,13 +6,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use gloo_render::request_animation_frame;
+use gloo_render::{AnimationFrame, request_animation_frame};
 use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use web_sys::{DragEvent, HtmlElement, KeyboardEvent};
 use yew::prelude::*;
 
-use super::act::{Act, Drawer, Zoom};
+use super::act::{Act, Drawer, Go, Zoom};
 use super::browser::{self, Listening, Settings};
 use super::coming::coming;
 use super::dialogs::Dialog;
@@ -57,9 +57,14 @@ pub fn App() -> Html {
         narrow: browser::matches("(max-width: 640px)"),
     });
 
+    let dragged = use_mut_ref(|| None::<AnimationFrame>);
     let perform = {
         let (page, update) = (page.clone(), update.clone());
         use_callback((), move |act: Act, ()| {
+            if matches!(act, Act::Go(Go::To(_))) {
+                page.borrow_mut().perform(act);
+                return draw_dragged(&dragged, &page, &update);
+            }
             let closes = matches!(act, Act::Close | Act::Fault(..))
                 .then(|| page.borrow().menu)
                 .flatten();
@@ -144,6 +149,24 @@ pub fn App() -> Html {
             }
         </div>
     }
+}
+
+/// Draws, in the next frame, where the slider is by then: it is dragged over more places than there are frames.
+fn draw_dragged(
+    dragged: &Rc<RefCell<Option<AnimationFrame>>>,
+    page: &Rc<RefCell<Page>>,
+    update: &UseForceUpdateHandle,
+) {
+    if dragged.borrow().is_some() {
+        return;
+    }
+    let (here, page, update) = (dragged.clone(), page.clone(), update.clone());
+    let draw = move |_| {
+        here.take();
+        keep(&page);
+        update.force_update();
+    };
+    *dragged.borrow_mut() = Some(request_animation_frame(draw));
 }
 
 /// The state at the start: what was kept, the address, and the run that a crash has interrupted.

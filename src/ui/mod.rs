@@ -36,13 +36,13 @@ mod dialogs;
 #[cfg(target_arch = "wasm32")]
 mod drawers;
 #[cfg(target_arch = "wasm32")]
+mod ending;
+#[cfg(target_arch = "wasm32")]
 mod faults;
 #[cfg(target_arch = "wasm32")]
 mod files;
 #[cfg(target_arch = "wasm32")]
 mod icons;
-#[cfg(target_arch = "wasm32")]
-mod ending;
 #[cfg(target_arch = "wasm32")]
 mod inspector;
 #[cfg(target_arch = "wasm32")]
