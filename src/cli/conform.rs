@@ -150,6 +150,9 @@ fn print_replayed(replayed: &Replayed, out: &mut impl Write) -> io::Result<()> {
         let shown = |value: &Option<serde_json::Value>| value.as_ref().map_or("nothing".to_owned(), |v| v.to_string());
         writeln!(out, "  {field}: Kafka {}, ours {}", shown(kafka), shown(ours))?;
     }
+    for chance in &replayed.chance {
+        writeln!(out, "  by chance: {chance}")?;
+    }
     replayed
         .skipped
         .iter()

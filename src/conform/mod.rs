@@ -58,6 +58,8 @@ pub struct Replayed {
     pub differences: Vec<Difference>,
     /// What was left out of the comparison, with the reason.
     pub skipped: Vec<String>,
+    /// What no rule decides and came out in the recording otherwise than it mostly does.
+    pub chance: Vec<String>,
 }
 
 /// What became of one recording.

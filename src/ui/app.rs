@@ -22,7 +22,7 @@ use super::inspector::InspectorPane;
 use super::keys::{self, Asked};
 use super::knobs::Knobs;
 use super::later::views::Views;
-use super::later::{self, Arriving, when_here};
+use super::later::{self, Arriving, fetch_ahead, when_here};
 use super::page::{Notice, OWN, Page, Place, Way};
 use super::playground::PLAYGROUND;
 use super::scene::{Frame, Ground, Motion, Scene, base_of};
@@ -115,10 +115,18 @@ pub fn App() -> Html {
     }
     {
         let act = act.clone();
-        use_effect_with(page.borrow().wants_later(), move |wants| {
-            if *wants {
+        use_effect_with(page.borrow().waits_to_resume(), move |waits| {
+            if *waits {
                 // That it has arrived is told already.
                 when_here(&act, || ());
+            }
+        });
+    }
+    {
+        let act = act.clone();
+        use_effect_with(page.borrow().will_want_later(), move |will| {
+            if *will {
+                fetch_ahead(act);
             }
         });
     }
@@ -528,7 +536,7 @@ const TWO_FRAMES: u32 = 25;
 /// A page that is hidden does not play.
 ///
 /// The step is taken where the next frame begins: taken between two frames, it would make both late. What still moves is
-/// ended with it: where a move ends, the browser has nearly as much to do as where one begins.
+/// ended with the drawing: where a move ends, the browser has nearly as much to do as where one begins.
 #[hook]
 fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
     let (playing, pace, version) = {
@@ -542,8 +550,9 @@ fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
             let timer = playing.then(|| {
                 let frame = Rc::clone(&frame);
                 Timeout::new(pace.saturating_sub(TWO_FRAMES), move || {
-                    let drawing = Rc::clone(&frame);
+                    let (drawing, drawn) = (Rc::clone(&frame), Rc::clone(&frame));
                     let draw = move |_| {
+                        drawn.borrow_mut().1 = None;
                         browser::end_moves();
                         update.force_update();
                     };
@@ -558,8 +567,11 @@ fn use_clock(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
             });
             move || {
                 drop(timer);
-                // What waits for a frame holds the place that it is kept in.
-                frame.take();
+                // What waits for a frame holds the place that it is kept in. Whatever draws before it draws its step, too.
+                let (_, unfinished) = frame.take();
+                if unfinished.is_some() {
+                    browser::end_moves();
+                }
             }
         });
     }

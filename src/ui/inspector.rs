@@ -121,25 +121,32 @@ fn Changes(props: &ChangesProps) -> Html {
 }
 
 #[derive(Properties, PartialEq)]
-pub struct ChangeLineProps {
-    pub change: Change,
+struct ChangeLineProps {
+    change: Change,
 }
 
 /// One line; 'Why?' opens the rule that decided it, until another change stands there.
 #[component]
-pub fn ChangeLine(props: &ChangeLineProps) -> Html {
-    let opened = use_state(|| None::<Change>);
-    let open = opened.as_ref() == Some(&props.change);
+fn ChangeLine(props: &ChangeLineProps) -> Html {
+    let open = use_state(|| false);
+    {
+        let open = open.clone();
+        use_effect_with(props.change.clone(), move |_| {
+            if *open {
+                open.set(false);
+            }
+        });
+    }
     let toggle = {
-        let change = (!open).then(|| props.change.clone());
-        Callback::from(move |_: MouseEvent| opened.set(change.clone()))
+        let open = open.clone();
+        Callback::from(move |_: MouseEvent| open.set(!*open))
     };
     let rule = props.change.rule;
     html! {
         <>
             <span>{ props.change.text.to_string() }</span>
             <button class="link" aria-expanded={open.to_string()} onclick={toggle}>{ "Why? " }<code>{ rule.id() }</code></button>
-            if open { <Note {rule}/> }
+            if *open { <Note {rule}/> }
         </>
     }
 }

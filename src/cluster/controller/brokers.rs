@@ -17,7 +17,8 @@ use crate::cluster::ids::{BrokerId, TopicPartition};
 use crate::log::Errors;
 use std::sync::Arc;
 
-/// The epoch that an unknown broker would have had to bring to count as cleanly stopped. No broker brings it.
+/// The epoch that an unknown broker would have had to bring to count as cleanly stopped. A broker brings −1; only a request
+/// that was made by hand can bring this one.
 const UNKNOWN_EPOCH: i64 = -2;
 
 /// A registered broker.

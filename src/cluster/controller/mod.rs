@@ -86,6 +86,7 @@ impl Default for Settings {
 
 impl Settings {
     fn file(&self, name: &str) -> Option<&str> {
+        // Java cuts blanks where it reads a file of properties.
         self.file.get(name).map(|value| value.trim())
     }
 }

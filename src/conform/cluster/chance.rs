@@ -1,12 +1,16 @@
 //! What a script leaves to chance, and the ways it can go.
 //!
-//! A recording must be one of these ways: whether a new data directory is reported before its broker is unfenced, which of
-//! several brokers that die or start in one moment comes first, how long the recorder's looks took, and how far the controller's periodic balancing of leaders
-//! was from its next turn. A controller that
-//! was frozen for longer than a session ends one before it has heard anybody, and whose is open. The admin client may ask frozen brokers alone. A consumer can also be handed a record in the very poll that
-//! brings its share, before the recorder has paused its partitions: that record is lost for the script. They are tried one
-//! after another from where the replay differed, and what brings it further is
-//! kept.
+//! A recording must be one of these ways. They are tried one after another from where the replay differed, and what
+//! brings it further is kept and told:
+//!
+//! * whether a new data directory is reported before its broker is unfenced;
+//! * which of several brokers that die, or start, in one moment comes first;
+//! * how long the recorder's looks took;
+//! * whose session a controller ends that was frozen for longer than one, before it has heard anybody;
+//! * whether the admin client asks frozen brokers alone;
+//! * how far the periodic balancing of leaders was from its next turn;
+//! * whether a consumer is handed records in the very poll that brings its share, before the recorder has paused its
+//!   partitions: they are lost for the script.
 
 use super::step::{Header, text};
 use crate::cluster::input::ReportDirectory;
@@ -24,7 +28,7 @@ const ORDERS: usize = 6;
 /// How many steps before the one that differs a balancing can be what made the difference.
 const BACK: usize = 3;
 
-/// Steps in which it shows that a consumer was handed a record too early.
+/// Steps in which it shows that a consumer was handed records too early.
 const EARLY: [&str; 2] = ["consume", "position"];
 /// Of so many partitions of a consumer at most.
 const MOST_PARTITIONS: usize = 4;
@@ -55,7 +59,7 @@ impl Order {
     }
 }
 
-/// One way.
+/// One way that chance can go in a whole recording.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chance {
     /// When a new data directory is reported.
@@ -72,7 +76,7 @@ pub(super) struct Chance {
     pub asks_frozen: bool,
     /// What passes before a step, by the step's number.
     waits: Vec<(usize, Micros)>,
-    /// Before which step its consumer has been handed a record too early, and of which of the partitions that it reads.
+    /// Before which step its consumer has been handed records too early, and of which of the partitions that it reads.
     early: Vec<(usize, Vec<usize>)>,
 }
 
@@ -99,10 +103,47 @@ impl Chance {
         own.map(|(_, wait)| wait).sum()
     }
 
-    /// Which of its partitions a step's consumer has been handed a record of too early.
+    /// Which of its partitions a step's consumer has been handed records of too early.
     pub fn early_before(&self, step: usize) -> &[usize] {
         let own = self.early.iter().find(|(at, _)| *at == step);
         own.map_or(&[], |(_, partitions)| partitions)
+    }
+
+    /// What came out otherwise than it mostly does, a line for each thing.
+    pub fn told(&self) -> Vec<String> {
+        let usual = Chance::default();
+        let mut all = Vec::new();
+        let mut tell = |otherwise: bool, words: String| all.extend(otherwise.then_some(words));
+        tell(
+            self.directory != usual.directory,
+            "a new data directory was reported late".into(),
+        );
+        tell(!self.deaths.is_usual(), "brokers died in another order".into());
+        tell(
+            !self.starts.is_usual(),
+            "brokers were there again in another order".into(),
+        );
+        tell(
+            self.quiet != usual.quiet,
+            format!("the recorder's looks ended after {} ms", self.quiet / 1_000),
+        );
+        let stale = self.stale.map_or(String::new(), |broker| broker.to_string());
+        tell(
+            self.stale.is_some(),
+            format!("the session of broker {stale} was over for a controller that had been frozen"),
+        );
+        tell(
+            self.asks_frozen,
+            "the admin client asked frozen brokers until its patience ended".into(),
+        );
+        let balanced = |(step, wait): &(usize, Micros)| {
+            let earlier = wait / 1_000;
+            format!("leaders were balanced {earlier} ms earlier at step {step}")
+        };
+        all.extend(self.waits.iter().map(balanced));
+        let early = |(step, _): &(usize, _)| format!("before step {step} a consumer was handed records too early");
+        all.extend(self.early.iter().map(early));
+        all
     }
 
     /// The other ways that differ from this one in one thing, where the replay of it differs at this step.
@@ -125,7 +166,7 @@ impl Chance {
         if self.quiet == QUIETS[0] {
             all.extend(QUIETS[1..].iter().map(|&quiet| with(&|other| other.quiet = quiet)));
         }
-        if self.stale.is_none() && steps(recording).any(|name| name == "resume") {
+        if self.stale.is_none() && resumes_controller(recording) {
             let brokers = header.brokers.iter();
             all.extend(brokers.map(|&id| with(&|other| other.stale = Some(id))));
         }
@@ -136,7 +177,7 @@ impl Chance {
         if EARLY.contains(&name) && self.early_before(step).is_empty() {
             all.extend(some_of(MOST_PARTITIONS).map(|some| with(&|other| other.early.push((step, some.clone())))));
         }
-        let turns = turns(header) / HALF_A_SECOND;
+        let turns = balancing_interval(header) / HALF_A_SECOND;
         for at in (step.saturating_sub(BACK)..=step).rev() {
             let waits = (1..turns).map(|turn| (at, turn * HALF_A_SECOND));
             all.extend(waits.map(|wait| with(&|other| other.waits.push(wait))));
@@ -158,8 +199,14 @@ fn steps(recording: &Recording) -> impl Iterator<Item = &str> {
     names.filter_map(Value::as_str)
 }
 
+/// Whether the controller is frozen for a while.
+fn resumes_controller(recording: &Recording) -> bool {
+    let mut steps = recording.lines.iter().filter_map(|line| line.get("step"));
+    steps.any(|step| step["do"] == "resume" && step["b"] == "controller")
+}
+
 /// How often leaders are balanced, if they are.
-fn turns(header: &Header) -> Micros {
+fn balancing_interval(header: &Header) -> Micros {
     let timing = |name: &str| header.timings.get(name).map(text);
     if timing("auto.leader.rebalance.enable").as_deref() != Some("true") {
         return 0;

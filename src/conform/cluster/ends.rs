@@ -166,7 +166,7 @@ pub(super) fn settle_recovery_points(line: &Value, ours: &mut Value) -> Vec<Stri
     for (name, replicas) in partitions.into_iter().flatten() {
         for (broker, fields) in replicas.as_object_mut().into_iter().flatten() {
             let recorded = line.pointer(&format!("/checkpoints/{name}/{broker}/recoveryPoint"));
-            let is_early = recorded.is_some_and(|point| point.as_i64().unwrap_or(0) == 0);
+            let is_early = recorded.is_some_and(|point| point.as_i64() == Some(0));
             if let Some(point) = fields.get_mut("recoveryPoint").filter(|point| is_early && **point != 0) {
                 *point = 0.into();
                 open.push(format!(

@@ -38,12 +38,17 @@ impl Replay for Recorded {
     fn replay(&self, recording: &Recording) -> Result<Replayed, Malformed> {
         let header = Header::deserialize(&recording.header).map_err(|error| Malformed::new("header", error))?;
         let mut way = Way::new(recording, &header, Chance::default())?;
-        while let Some(further) = way.further(recording, &header) {
+        let mut tries = MOST_TRIES;
+        while let Some(further) = way.further(recording, &header, &mut tries) {
             way = further;
         }
-        Ok(way.replayed)
+        let chance = way.chance.told();
+        Ok(Replayed { chance, ..way.replayed })
     }
 }
+
+/// So many ways of one recording are tried; of those that are kept here none needs more than twenty.
+const MOST_TRIES: usize = 300;
 
 /// A way that chance can go, and what came of it.
 struct Way {
@@ -61,7 +66,7 @@ impl Way {
     }
 
     /// A way that agrees with the recording further than this one: it differs in one thing, or if there is none in two.
-    fn further(&self, recording: &Recording, header: &Header) -> Option<Way> {
+    fn further(&self, recording: &Recording, header: &Header, tries: &mut usize) -> Option<Way> {
         if self.replayed.differences.is_empty() {
             return None;
         }
@@ -70,6 +75,7 @@ impl Way {
         let single = others(&self.chance);
         let pairs = single.iter().take(MOST_IN_PAIRS).flat_map(others);
         let better = |chance: Chance| {
+            *tries = tries.checked_sub(1)?;
             // What cannot be is no way.
             let other = Way::new(recording, header, chance).ok()?;
             let is_better =

@@ -859,11 +859,16 @@ impl Page {
         }
     }
 
-    /// Whether the second part of the program will be wanted: a run waits for it, or the landing's story, which ends in it,
-    /// has begun.
-    pub fn wants_later(&self) -> bool {
+    /// Whether a run of the landing is to be gone on with as soon as the second part of the program is there.
+    pub fn waits_to_resume(&self) -> bool {
+        self.kept.is_some() && matches!(self.place, Place::Landing(_))
+    }
+
+    /// Whether the second part of the program is not there and will be wanted: the landing's story has begun, and its end
+    /// is told there.
+    pub fn will_want_later(&self) -> bool {
         let begun = || self.session.as_ref().is_some_and(|session| Tale::of(session).is_some());
-        matches!(self.place, Place::Landing(_)) && (self.kept.is_some() || begun())
+        later::get().is_none() && matches!(self.place, Place::Landing(_)) && begun()
     }
 
     fn go_on_from_crash(&mut self) {

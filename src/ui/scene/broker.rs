@@ -233,7 +233,7 @@ fn Cells(props: &CellsProps) -> Html {
             html! { <CellView key={cell_key(cell)} cell={cell.clone()} broker={*broker} first={at == 0 && cells.is_first()} {spot}/> }
         }
     };
-    html! { <div class="block">{ for cells.records().iter().enumerate().map(draw) }</div> }
+    html! { <>{ for cells.records().iter().enumerate().map(draw) }</> }
 }
 
 #[derive(Properties, PartialEq)]

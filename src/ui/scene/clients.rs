@@ -60,7 +60,7 @@ fn AllSent(props: &AllSentProps) -> Html {
         let spot = ground.spot(Subject::Record(*client, sent.number), sent.column);
         html! { <SentView key={sent.number} sent={sent.clone()} client={*client} first={at == 0 && records.is_first()} {spot}/> }
     };
-    html! { <div class="block">{ for records.records().iter().enumerate().map(draw) }</div> }
+    html! { <>{ for records.records().iter().enumerate().map(draw) }</> }
 }
 
 #[derive(Properties, PartialEq)]

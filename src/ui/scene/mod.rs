@@ -52,6 +52,11 @@ pub fn base_of(window: Window) -> i64 {
     window.start - window.start % 4096
 }
 
+/// The style of something at an offset.
+fn place(offset: i64, base: i64) -> String {
+    format!("--o:{}", offset - base)
+}
+
 /// What every row needs besides its own data.
 #[derive(Clone, PartialEq)]
 pub struct Frame {
@@ -105,7 +110,7 @@ impl Ground {
 
     /// The style of something at an offset.
     pub fn at(&self, offset: i64) -> String {
-        format!("--o:{}", offset - self.base)
+        place(offset, self.base)
     }
 }
 
@@ -289,7 +294,7 @@ struct OffsetsProps {
 /// The offsets of one block of columns.
 #[component]
 fn Offsets(props: &OffsetsProps) -> Html {
-    html! { <div class="block">{ for (props.from..props.to).map(|offset| html! { <span key={offset} style={format!("--o:{}", offset - props.base)}>{ offset }</span> }) }</div> }
+    html! { <>{ for (props.from..props.to).map(|offset| html! { <span key={offset} style={place(offset, props.base)}>{ offset }</span> }) }</> }
 }
 
 fn anchor(link: &Link) -> String {

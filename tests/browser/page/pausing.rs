@@ -60,3 +60,33 @@ fn a_hidden_page_pauses() -> Result<()> {
         )
     })
 }
+
+/// Dragged over several steps within one frame, the slider is drawn once, where it is by then, and keeps the focus.
+#[test]
+fn a_dragged_slider_is_drawn_once_a_frame() -> Result<()> {
+    drive("dragged", View::WIDE, "", |page| {
+        page.open_paused()?;
+        page.select(".timeline input")?.focus()?;
+        let drawn = page.eval(DRAGGED)?;
+        ensure!(drawn == "1 step 12", "drawn {drawn}");
+        ensure!(page.eval("document.activeElement.matches('.timeline input')")? == true);
+        Ok(())
+    })
+}
+
+/// Moves the slider three times at once; tells how often the step's number was drawn, and which is there.
+const DRAGGED: &str = "(async () => {
+    const slider = document.querySelector('.timeline input');
+    const number = document.querySelector('[data-testid=time]').firstChild;
+    let drawn = 0;
+    const watch = new MutationObserver((changes) => { drawn += changes.length; });
+    watch.observe(number, { characterData: true });
+    for (const step of [3, 7, 12]) {
+        slider.value = step;
+        slider.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    }
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    watch.disconnect();
+    return `${drawn} ${number.data}`;
+})()";

@@ -253,6 +253,8 @@ impl Membership {
         encoder.str(&self.member);
         encoder.i32(self.generation);
         encoder.str(self.protocol.map_or("", Assignor::name));
+        let remembers = u8::from(self.remembered.is_some()) << 2;
+        encoder.u8(u8::from(self.rejoin) | u8::from(self.lost.is_some()) << 1 | remembers);
         // Only who was given something by the sticky assignor has any of this.
         if let Some((slots, generation)) = &self.remembered {
             encoder.len(slots.len());
@@ -262,7 +264,6 @@ impl Membership {
             }
             encoder.i32(*generation);
         }
-        encoder.u8(u8::from(self.rejoin) | u8::from(self.lost.is_some()) << 1);
         encoder.option(self.assigned_over.as_ref(), |encoder, topics| {
             encoder.len(topics.len());
             for (topic, count) in topics {
