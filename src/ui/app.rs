@@ -22,7 +22,7 @@ use super::inspector::InspectorPane;
 use super::keys::{self, Asked};
 use super::knobs::Knobs;
 use super::later::views::Views;
-use super::later::{self, Arriving, fetch_ahead, when_here};
+use super::later::{self, Arriving, when_here};
 use super::page::{Notice, OWN, Page, Place, Way};
 use super::playground::PLAYGROUND;
 use super::scene::{Frame, Ground, Motion, Scene, base_of};
@@ -119,14 +119,6 @@ pub fn App() -> Html {
             if *waits {
                 // That it has arrived is told already.
                 when_here(&act, || ());
-            }
-        });
-    }
-    {
-        let act = act.clone();
-        use_effect_with(page.borrow().will_want_later(), move |will| {
-            if *will {
-                fetch_ahead(act);
             }
         });
     }
@@ -423,8 +415,7 @@ fn at_rest(session: &Session, reading: Option<&Reading>) -> String {
 
 fn left(page: &Page, session: &Session, reading: Option<&Reading>, act: &Callback<Act>) -> Html {
     match (&page.place, reading) {
-        (Place::Landing(landing), _) => start::start(session, act)
-            .unwrap_or_else(|| later(act, |views| (views.ending)(landing, session, page.selected, act))),
+        (Place::Landing(landing), _) => start::start(landing, session, page.selected, act),
         (_, Some(reading)) => later(act, |views| {
             (views.lesson)(reading, session, page.playing, &page.picked, act)
         }),

@@ -24,7 +24,7 @@ use crate::ui::view::look::Look;
 use crate::ui::view::{faults, panels};
 
 #[cfg(target_arch = "wasm32")]
-pub use arriving::{Arriving, fetch_ahead, when_here};
+pub use arriving::{Arriving, when_here};
 
 /// The functions of the second part.
 pub struct Later {

@@ -36,8 +36,6 @@ mod dialogs;
 #[cfg(target_arch = "wasm32")]
 mod drawers;
 #[cfg(target_arch = "wasm32")]
-mod ending;
-#[cfg(target_arch = "wasm32")]
 mod faults;
 #[cfg(target_arch = "wasm32")]
 mod files;

@@ -24,15 +24,6 @@ pub fn when_here(act: &Callback<Act>, then: impl FnOnce() + 'static) {
     });
 }
 
-/// Fetches the second part for what is to come. If it does not come, that is said where it is needed.
-pub fn fetch_ahead(act: Callback<Act>) {
-    spawn_local(async move {
-        if load().await.is_ok() {
-            act.emit(Act::Arrived);
-        }
-    });
-}
-
 /// Properties of the wait.
 #[derive(Properties, PartialEq)]
 pub struct ArrivingProps {

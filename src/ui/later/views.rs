@@ -14,14 +14,13 @@ use crate::ui::browser::Settings;
 use crate::ui::controller;
 use crate::ui::dialogs::{self, Dialog};
 use crate::ui::drawers;
-use crate::ui::ending;
 use crate::ui::faults::FaultMenu;
 use crate::ui::inspector;
 use crate::ui::lessons::{self, Lessons};
 use crate::ui::links;
 use crate::ui::notice;
 use crate::ui::overview::OverviewTable;
-use crate::ui::page::{Landing, Menu, Page};
+use crate::ui::page::{Menu, Page};
 use crate::ui::panel;
 use crate::ui::playground::{self, Playground};
 use crate::ui::reading::{Reading, Run};
@@ -47,8 +46,6 @@ pub struct Views {
     pub of_lesson: fn(&Reading, &Session) -> (Option<(String, Html)>, bool),
     /// The pane of a lesson on a cluster.
     pub lesson: fn(&Reading, &dyn Run, bool, &SortedSet<i64>, &Callback<Act>) -> Html,
-    /// The pane of the landing, once its story is told.
-    pub ending: fn(&Landing, &Session, Option<Subject>, &Callback<Act>) -> Html,
     /// The pane of the playground.
     pub playground: fn(&Playground, &Session, &Callback<Act>) -> Html,
     /// What lies in a drawer.
@@ -83,7 +80,6 @@ pub const ALL: Views = Views {
         (reading.caption(session).map(|text| panel::caption(&text)), picking)
     },
     lesson: panel::lesson,
-    ending: ending::ending,
     playground: playground::view::pane,
     drawer: drawers::content,
     heartbeats: |session| known::heartbeats(&session.look()),

@@ -864,13 +864,6 @@ impl Page {
         self.kept.is_some() && matches!(self.place, Place::Landing(_))
     }
 
-    /// Whether the second part of the program is not there and will be wanted: the landing's story has begun, and its end
-    /// is told there.
-    pub fn will_want_later(&self) -> bool {
-        let begun = || self.session.as_ref().is_some_and(|session| Tale::of(session).is_some());
-        later::get().is_none() && matches!(self.place, Place::Landing(_)) && begun()
-    }
-
     fn go_on_from_crash(&mut self) {
         if let Some(kept) = self.kept.take_if(|_| matches!(self.place, Place::Landing(_))) {
             self.resume(kept);

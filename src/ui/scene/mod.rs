@@ -15,7 +15,6 @@ use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Subject, Zoom};
 use crate::ui::icons::icon;
 use crate::ui::view::stage::{Flight, Leg, Link, Path, Row, Stage, Window};
-use crate::ui::view::stretch::blocks;
 use broker::{Broker, Size};
 use clients::{Consumer, Controller, Producer};
 use flight::Flying;
@@ -50,11 +49,6 @@ fn is_long(label: &str) -> bool {
 /// Columns are placed from here, so that their coordinates stay small in a log of any length.
 pub fn base_of(window: Window) -> i64 {
     window.start - window.start % 4096
-}
-
-/// The style of something at an offset.
-fn place(offset: i64, base: i64) -> String {
-    format!("--o:{}", offset - base)
 }
 
 /// What every row needs besides its own data.
@@ -110,7 +104,7 @@ impl Ground {
 
     /// The style of something at an offset.
     pub fn at(&self, offset: i64) -> String {
-        place(offset, self.base)
+        format!("--o:{}", offset - self.base)
     }
 }
 
@@ -277,24 +271,11 @@ fn Axis(props: &AxisProps) -> Html {
             <div class="who">{ "offset" }</div>
             <div class="track" ref={props.track.clone()}>
                 <div class="shift" style={props.frame.shift()} aria-hidden="true">
-                    { for blocks(window.start..window.end).map(|(key, block)| html! { <Offsets {key} from={block.start} to={block.end} base={props.frame.ground.base}/> }) }
+                    { for (window.start..window.end).map(|offset| html! { <span key={offset} style={props.frame.at(offset)}>{ offset }</span> }) }
                 </div>
             </div>
         </div>
     }
-}
-
-#[derive(Properties, PartialEq)]
-struct OffsetsProps {
-    from: i64,
-    to: i64,
-    base: i64,
-}
-
-/// The offsets of one block of columns.
-#[component]
-fn Offsets(props: &OffsetsProps) -> Html {
-    html! { <>{ for (props.from..props.to).map(|offset| html! { <span key={offset} style={place(offset, props.base)}>{ offset }</span> }) }</> }
 }
 
 fn anchor(link: &Link) -> String {

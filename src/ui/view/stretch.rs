@@ -84,16 +84,6 @@ pub fn stretches<R: Records>(row: &Rc<R>) -> impl Iterator<Item = (i64, Stretch<
         })
 }
 
-/// Columns by their blocks, each with its number.
-pub fn blocks(columns: Range<i64>) -> impl Iterator<Item = (i64, Range<i64>)> {
-    let (first, last) = (columns.start.div_euclid(BLOCK), (columns.end - 1).div_euclid(BLOCK));
-    let of_block = move |block: i64| {
-        let (start, end) = (block * BLOCK, (block + 1) * BLOCK);
-        (block, start.max(columns.start)..end.min(columns.end))
-    };
-    (first..=last).map(of_block).filter(|(_, block)| !block.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,12 +120,5 @@ mod tests {
         assert!(one[1].1 == grown[1].1 && one[2].1 != grown[2].1);
         assert!(one[1].1 != moved[0].1, "it begins the row now, and is where Tab goes");
         assert!(one[2].1 == moved[1].1);
-    }
-
-    #[test]
-    fn blocks_cover_the_columns() {
-        let all: Vec<_> = blocks(14..33).collect();
-        assert_eq!(all, [(0, 14..16), (1, 16..32), (2, 32..33)]);
-        assert_eq!(blocks(5..5).count(), 0);
     }
 }
