@@ -40,7 +40,7 @@ fn main() -> Result<ExitCode> {
     );
     let (gone, drawn) = worst_seek()?;
     figure("seek anywhere in 10,000 steps (worst of 100)", gone, 50.0, "ms");
-    figure("the same with drawing", drawn, 100.0, "ms");
+    figure("the same with drawing", drawn, 50.0, "ms");
     let (late, callbacks) = playing_and_paused()?;
     figure(
         "frames later than 16.7 ms while playing, 200 records in view, processor slowed four-fold",
