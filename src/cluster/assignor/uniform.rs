@@ -8,7 +8,7 @@
 //! Mirrors `UniformHomogeneousAssignmentBuilder`.
 
 use crate::cluster::assignor::{Assignment, Group, Member, Slot, java_order, slots};
-use crate::sorted::{SortedSet, sort_by};
+use crate::sorted::{SortedMap, SortedSet, sort_by};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -35,7 +35,8 @@ pub(super) fn assign(group: &Group) -> Assignment {
             .filter(|slot| topics.contains_key(&slot.topic))
             .cloned()
             .collect();
-        sort_by(&mut kept, |a, b| last_topic_first_by_set_order(member, a, b));
+        let counts = counts_by_topic(member);
+        sort_by(&mut kept, |a, b| last_topic_first_by_set_order(&counts, a, b));
         unassigned.extend(kept.split_off(kept.len().min(minimum + extra)));
         // One that does not need the extra partition leaves it to those behind, if there are enough of them.
         if kept.len() < minimum + extra && members.len() - place > extras {
@@ -59,9 +60,18 @@ fn last_topic_first(a: &Slot, b: &Slot) -> Ordering {
     b.topic.cmp(&a.topic).then(a.partition.cmp(&b.partition))
 }
 
+/// How many partitions of each topic a member owns.
+fn counts_by_topic(member: &Member) -> SortedMap<Arc<str>, usize> {
+    let mut counts = SortedMap::new();
+    for slot in &member.owned {
+        *counts.entry(Arc::clone(&slot.topic)).or_default() += 1;
+    }
+    counts
+}
+
 /// A member's partitions of one topic come in the order of a hash set, in which 16 is before 1.
-fn last_topic_first_by_set_order(member: &Member, a: &Slot, b: &Slot) -> Ordering {
-    let of_topic = member.owned.iter().filter(|slot| slot.topic == a.topic).count();
+fn last_topic_first_by_set_order(counts: &SortedMap<Arc<str>, usize>, a: &Slot, b: &Slot) -> Ordering {
+    let of_topic = counts.get(&a.topic).copied().unwrap_or_default();
     let place = |slot: &Slot| java_order::place_of_number(slot.partition, of_topic);
     b.topic.cmp(&a.topic).then_with(|| place(a).cmp(&place(b)))
 }

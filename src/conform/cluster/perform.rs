@@ -62,12 +62,12 @@ impl Run {
                 place,
             } => {
                 let id = self.broker_of(&place, b.as_ref())?;
-                let patience = if wait { span(timeout, STARTS)? } else { 0 };
-                self.start(&[id.0], patience, !wait, &mut seen)?;
+                let patience = wait.then(|| span(timeout, STARTS)).transpose()?;
+                self.start(&[id.0], patience, &mut seen)?;
             }
             Step::Startall { b } => {
                 let all = b.as_ref().map_or(&[1, 2, 3][..], OneOrMany::all);
-                self.start(all, STARTS, false, &mut seen)?;
+                self.start(all, Some(STARTS), &mut seen)?;
             }
             Step::ListOffsets { name, query } => self.list_offsets(name.as_ref(), &query, &mut seen)?,
             Step::EpochEnd { epoch, query } => self.epoch_end(epoch, &query, &mut seen)?,
@@ -357,20 +357,15 @@ impl Run {
             .ok_or_else(|| "there is no leader".to_owned())
     }
 
-    fn start(
-        &mut self,
-        brokers: &[u16],
-        patience: Micros,
-        in_passing: bool,
-        seen: &mut Observed,
-    ) -> Result<(), String> {
+    /// Starts brokers, and waits so long until all of them are unfenced; without patience they are started in passing.
+    fn start(&mut self, brokers: &[u16], patience: Option<Micros>, seen: &mut Observed) -> Result<(), String> {
         let order = self.chance.starts;
         for (at, id) in order.of(brokers).into_iter().enumerate() {
             self.let_pass_between(at, order);
             self.must(Input::Start(BrokerId(id), self.chance.directory))?;
         }
         let all_up = |run: &Run| brokers.iter().all(|&id| run.is_unfenced(BrokerId(id)));
-        let unfenced = in_passing || self.look_for(patience, all_up);
+        let unfenced = patience.is_none_or(|patience| self.look_for(patience, all_up));
         seen.insert("unfenced".into(), unfenced.into());
         Ok(())
     }
