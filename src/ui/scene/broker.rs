@@ -175,14 +175,14 @@ fn marks_above(row: &BrokerRow, frame: &Frame, words: i64) -> Html {
     let raised = row.cells.iter().any(over_ghost).then_some("raised");
     html! {
         <>
-            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"), is_last(row.log_end.at), raised)} style={frame.at(row.log_end.at.max(frame.window.start))}>
-                <span>{ format!("LEO {}", row.log_end.at) }</span>
-            </div>
             if let Some(mark) = row.high_watermark {
                 <div class={classes!("hw", mark.changed.then_some("changed"), (mark.at < frame.window.start).then_some("off"), is_last(mark.at))} style={frame.at(mark.at.max(frame.window.start))}>
                     <span>{ format!("HW {}", mark.at) }</span>
                 </div>
             }
+            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"), is_last(row.log_end.at), raised)} style={frame.at(row.log_end.at.max(frame.window.start))}>
+                <span>{ format!("LEO {}", row.log_end.at) }</span>
+            </div>
         </>
     }
 }
