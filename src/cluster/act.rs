@@ -177,9 +177,10 @@ fn partition_exists(world: &World, tp: TopicPartition) -> Done {
     if world.image().partition(tp).is_some() {
         return Ok(());
     }
+    let name = &world.settings().topic(tp.topic).name;
     Err(Refused::new(
-        "that partition does not exist",
-        "name one of an existing topic",
+        format!("{name}-{} does not exist", tp.partition),
+        "name a partition of an existing topic",
     ))
 }
 
@@ -543,7 +544,15 @@ fn create_partitions(doing: &mut Doing<'_>, topic: TopicId, count: u32) -> Done 
 
 /// A topic goes. Brokers learn of it like of any change, clients when a broker refuses them.
 fn delete_topic(doing: &mut Doing<'_>, topic: TopicId) -> Done {
-    partition_exists(doing.world, TopicPartition { topic, partition: 0 })?;
+    if doing
+        .world
+        .image()
+        .partition(TopicPartition { topic, partition: 0 })
+        .is_none()
+    {
+        let name = &doing.world.settings().topic(topic).name;
+        return Err(Refused::new(format!("{name} does not exist"), "name an existing topic"));
+    }
     if doing.world.settings().offsets_topic == Some(topic) {
         return Err(Refused::new(
             format!("{OFFSETS_TOPIC} holds what the groups have committed"),
