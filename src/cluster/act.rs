@@ -512,6 +512,13 @@ pub(crate) const MOST_PARTITIONS: u32 = 1_000;
 fn create_partitions(doing: &mut Doing<'_>, topic: TopicId, count: u32) -> Done {
     let first = TopicPartition { topic, partition: 0 };
     partition_exists(doing.world, first)?;
+    // A coordinator keeps the number that it found when it started: the groups would be sought where they are not.
+    if doing.world.settings().offsets_topic == Some(topic) {
+        return Err(Refused::new(
+            format!("{OFFSETS_TOPIC} keeps the partitions that it was created with"),
+            "set offsets.topic.num.partitions on the brokers line",
+        ));
+    }
     controller_up(doing.world)?;
     let brokers = doing.world.broker_ids().count() as u32;
     let known = doing.world.settings().topic(topic).partitions;
