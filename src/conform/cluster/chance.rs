@@ -154,6 +154,11 @@ impl Chance {
             other
         };
         let mut all = Vec::new();
+        // Nothing else is as likely to make these differ, and there are many ways.
+        let name = steps(recording).nth(step).unwrap_or_default();
+        if EARLY.contains(&name) && self.early_before(step).is_empty() {
+            all.extend(some_of(MOST_PARTITIONS).map(|some| with(&|other| other.early.push((step, some.clone())))));
+        }
         if self.directory == ReportDirectory::First && steps(recording).any(|name| name == "wipe") {
             all.push(with(&|other| other.directory = ReportDirectory::Late));
         }
@@ -172,10 +177,6 @@ impl Chance {
         }
         if !self.asks_frozen && steps(recording).any(|name| name == "pause") {
             all.push(with(&|other| other.asks_frozen = true));
-        }
-        let name = steps(recording).nth(step).unwrap_or_default();
-        if EARLY.contains(&name) && self.early_before(step).is_empty() {
-            all.extend(some_of(MOST_PARTITIONS).map(|some| with(&|other| other.early.push((step, some.clone())))));
         }
         let turns = balancing_interval(header) / HALF_A_SECOND;
         for at in (step.saturating_sub(BACK)..=step).rev() {
