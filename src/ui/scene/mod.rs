@@ -79,11 +79,6 @@ impl Frame {
     pub fn shift(&self) -> String {
         format!("--from:{}", self.window.start - self.ground.base)
     }
-
-    /// The style of something at an offset.
-    pub fn at(&self, offset: i64) -> String {
-        self.ground.at(offset)
-    }
 }
 
 impl Ground {
@@ -274,7 +269,7 @@ fn Axis(props: &AxisProps) -> Html {
             <div class="who">{ "offset" }</div>
             <div class="track" ref={props.track.clone()}>
                 <div class="shift" style={props.frame.shift()} aria-hidden="true">
-                    { for written.map(|offset| html! { <span key={offset} style={props.frame.at(offset)}>{ offset }</span> }) }
+                    { for written.map(|offset| html! { <span key={offset} style={props.frame.ground.at(offset)}>{ offset }</span> }) }
                 </div>
             </div>
         </div>
