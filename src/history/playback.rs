@@ -281,15 +281,15 @@ impl Playback {
                 "use 'run for', 'run to', 'run until' or 'step'",
             ));
         }
+        let statement = Arc::new(statement);
         let script = Script {
             lines: vec![Line {
                 number: 1,
-                statement: statement.clone(),
+                statement: Arc::clone(&statement),
             }],
             trace: None,
         };
         let mut clock = Player::new(Arc::new(script), 0);
-        let statement = Arc::new(statement);
         let place = self.place().clone();
         self.own += 1;
         let own = self.own;
@@ -385,7 +385,7 @@ impl Playback {
     fn script_of(&self, inputs: usize) -> Script {
         let written = Printer::new(self, Reach::Until(inputs)).print(None);
         let statements = written.into_iter().filter_map(|written| match written.said {
-            Said::Script(index) => self.script.lines.get(index).map(|line| line.statement.clone()),
+            Said::Script(index) => self.script.lines.get(index).map(|line| Arc::clone(&line.statement)),
             Said::Part(_, statement) | Said::Own(statement) => Some(statement),
         });
         let lines = (1..).zip(statements);

@@ -317,7 +317,7 @@ impl Lesson {
 
     /// How much there is to do to play it: statements, and the records that they send.
     pub fn effort(&self) -> u64 {
-        let sent = |line: &Line| match &line.statement {
+        let sent = |line: &Line| match &*line.statement {
             Statement::Act(Act::Send(sending)) => sending.count.unwrap_or(1),
             _ => 1,
         };
@@ -547,10 +547,7 @@ impl<'f> Compiler<'f> {
     fn statement(&mut self, written: &Written) -> Option<Line> {
         let statement = self.read(written, &written.text)?;
         self.names.declare(&statement);
-        Some(Line {
-            number: written.line,
-            statement,
-        })
+        Some(Line::new(written.line, statement))
     }
 
     fn read(&mut self, written: &Written, text: &str) -> Option<Statement> {

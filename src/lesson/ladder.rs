@@ -129,10 +129,9 @@ impl Column {
 
 /// The statements of a run, under other rules than its own.
 fn under(rules: ReplicationRules, lines: &[Line]) -> Vec<Line> {
-    let own = |line: &&Line| !matches!(line.statement, Statement::Rules(_));
+    let own = |line: &&Line| !matches!(*line.statement, Statement::Rules(_));
     let number = lines.first().map_or(0, |line| line.number);
-    let statement = Statement::Rules(rules);
-    let first = Line { number, statement };
+    let first = Line::new(number, Statement::Rules(rules));
     std::iter::once(first)
         .chain(lines.iter().filter(own).cloned())
         .collect()

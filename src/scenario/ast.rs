@@ -6,6 +6,8 @@
 //!
 //! Deliberately absent: comments and the layout of the file, which a printed scenario does not keep.
 
+use std::sync::Arc;
+
 /// Declares an enum of words of the language, each variant with its spelling.
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
@@ -50,8 +52,16 @@ pub struct Script {
 pub struct Line {
     /// The line of the file, from 1.
     pub number: u32,
-    /// What stands there.
-    pub statement: Statement,
+    /// What stands there; shared with whoever plays it.
+    pub statement: Arc<Statement>,
+}
+
+impl Line {
+    /// A statement at a line of the file, from 1.
+    pub fn new(number: u32, statement: Statement) -> Line {
+        let statement = Arc::new(statement);
+        Line { number, statement }
+    }
 }
 
 /// A length of virtual time, in microseconds.

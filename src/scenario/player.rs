@@ -129,17 +129,17 @@ impl Player {
 
     /// What is left of the statement that is under way or comes next; nothing if there is none, or it is done. A bound of
     /// waiting counts anew.
-    pub fn left(&self) -> Option<Statement> {
+    pub fn left(&self) -> Option<Arc<Statement>> {
         let statement = &self.script.lines.get(self.at)?.statement;
-        match (&self.progress, statement) {
+        match (&self.progress, &**statement) {
             (Progress::Stepping(0), _) => None,
-            (Progress::Stepping(left), _) => Some(Statement::Step(Some(*left))),
+            (Progress::Stepping(left), _) => Some(Arc::new(Statement::Step(Some(*left)))),
             (Progress::RunningTo(target), _) => {
                 let target = i64::try_from(*target).unwrap_or(i64::MAX);
-                Some(Statement::RunTo(super::ast::Micros(target)))
+                Some(Arc::new(Statement::RunTo(super::ast::Micros(target))))
             }
             (Progress::Acting(inputs), _) if inputs.is_empty() => None,
-            (_, statement) => Some(statement.clone()),
+            _ => Some(Arc::clone(statement)),
         }
     }
 

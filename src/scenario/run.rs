@@ -3,7 +3,7 @@
 //! The loop that the command line, the stories and the lessons' tests share: ask the player, perform, fold the events, note
 //! what fails. Deliberately absent: files and printing; whoever wants to see events watches.
 
-use super::ast::{Line, Script, Statement};
+use super::ast::{Script, Statement};
 use super::look::{Verdict, about};
 use super::player::{Next, Player, Stop};
 use super::touch::Touches;
@@ -169,11 +169,7 @@ impl Run {
             return;
         }
         let at = self.script.lines.partition_point(|line| line.number < number);
-        let Some(Line {
-            statement: Statement::Expect(expectation),
-            ..
-        }) = self.script.lines.get(at)
-        else {
+        let Some(Statement::Expect(expectation)) = self.script.lines.get(at).map(|line| &*line.statement) else {
             return;
         };
         let last = about::last_event(&expectation.subject, &self.touches, &self.world, &self.ledger);

@@ -73,7 +73,7 @@ impl Touches {
             broken: SortedMap::default(),
         };
         for line in &script.lines {
-            let Statement::Expect(Expectation { subject, .. }) = &line.statement else {
+            let Statement::Expect(Expectation { subject, .. }) = &*line.statement else {
                 continue;
             };
             match subject {

@@ -17,7 +17,7 @@ pub struct Arena {
     /// The setting.
     pub setting: &'static Setting,
     pub(super) world: World,
-    pub(super) happens: Arc<[Statement]>,
+    pub(super) happens: Arc<[Arc<Statement>]>,
     /// How much of the total weight lies up to each of them.
     weights: Vec<u32>,
 }

@@ -76,7 +76,7 @@ impl<'a> Play<'a> {
                     return;
                 };
                 if self.happens(statement) {
-                    self.tell(statement.clone());
+                    self.tell(Statement::clone(statement));
                 }
             }
         }

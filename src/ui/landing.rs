@@ -34,7 +34,7 @@ pub fn script(changes: &[(String, String)]) -> Script {
     }
     let lines = (1..)
         .zip(statements)
-        .map(|(number, statement)| Line { number, statement });
+        .map(|(number, statement)| Line::new(number, statement));
     Script {
         lines: lines.collect(),
         trace: None,
@@ -116,7 +116,8 @@ mod tests {
     fn it_is_the_first_scene_of_the_file() {
         let lesson = library::LIBRARY[0].lesson().expect("the file is well-formed");
         let first = lesson.stops[0].done;
-        let file: Vec<Statement> = lesson.script(0).lines.into_iter().map(|line| line.statement).collect();
-        assert_eq!(first_scene(), file[..first]);
+        let file = lesson.script(0).lines;
+        let file: Vec<&Statement> = file[..first].iter().map(|line| &*line.statement).collect();
+        assert_eq!(first_scene().iter().collect::<Vec<_>>(), file);
     }
 }

@@ -324,7 +324,7 @@ impl Session {
         let verdicts: Vec<_> = self.playback.verdicts().collect();
         let held = verdicts.iter().filter(|(_, verdict)| verdict.holds).count();
         let broken = verdicts.iter().filter(|(_, verdict)| !verdict.holds);
-        let words = broken.filter_map(|(index, verdict)| match &script.lines.get(*index)?.statement {
+        let words = broken.filter_map(|(index, verdict)| match &*script.lines.get(*index)?.statement {
             Statement::Expect(expectation) => Some(format!("expected {expectation}, found {}", verdict.found)),
             _ => None,
         });

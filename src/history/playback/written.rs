@@ -9,6 +9,7 @@ use super::{Origin, Playback};
 use crate::cluster::Input;
 use crate::scenario::Player;
 use crate::scenario::ast::{Micros, Statement};
+use std::sync::Arc;
 
 /// A statement, by where it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,9 +17,9 @@ pub enum Said {
     /// The script's statement at this index.
     Script(usize),
     /// A part of it.
-    Part(usize, Statement),
+    Part(usize, Arc<Statement>),
     /// Somebody did this of their own, or let time go on.
-    Own(Statement),
+    Own(Arc<Statement>),
 }
 
 /// A statement of a run that is written down.
@@ -102,14 +103,14 @@ impl<'a> Printer<'a> {
             Origin::Own(number, statement) => {
                 self.skip_to(self.of.places.get(from).map_or(0, Player::at), from);
                 if !statement.is_time() || self.of.passed.get(number) == Some(&(to - from)) {
-                    self.push(Said::Own((**statement).clone()), from, Some(to));
+                    self.push(Said::Own(Arc::clone(statement)), from, Some(to));
                 } else {
-                    self.steps(Said::Own, from, to);
+                    self.steps(|part| Said::Own(Arc::new(part)), from, to);
                 }
             }
             Origin::Beyond => {
                 self.skip_to(self.of.script.lines.len(), from);
-                self.steps(Said::Own, from, to);
+                self.steps(|part| Said::Own(Arc::new(part)), from, to);
             }
         }
     }
@@ -128,7 +129,7 @@ impl<'a> Printer<'a> {
         match (said, self.extent(index, to)) {
             (Some(said), Extent::Done) => self.push(said, from, Some(to)),
             (Some(said), Extent::UnderWay) => self.push(said, from, None),
-            _ => self.steps(|part| Said::Part(index, part), from, to),
+            _ => self.steps(|part| Said::Part(index, Arc::new(part)), from, to),
         }
     }
 

@@ -343,7 +343,7 @@ fn read(lines: &[String], names: &mut Names) -> Result<Script, String> {
         let wrong = |fault: crate::scenario::Fault| format!("found {}, expected {}", fault.found, fault.expected);
         let statement = parse_statement(text, names).map_err(wrong)?;
         names.declare(&statement);
-        script.lines.push(Line { number, statement });
+        script.lines.push(Line::new(number, statement));
     }
     Ok(script)
 }

@@ -137,7 +137,7 @@ impl Reader {
             Ok(None) => {}
             Ok(Some(statement)) => {
                 self.names.declare(&statement);
-                self.lines.push(Line { number, statement });
+                self.lines.push(Line::new(number, statement));
             }
             Err(wrong) => {
                 let mut wrongs = vec![wrong];

@@ -47,7 +47,7 @@ const ALWAYS: [&str; 4] = [
 /// Plays a script; refused statements are passed over.
 fn play(statements: Vec<Statement>) -> (World, Ledger) {
     let beginning = parse(BEGINNING.as_bytes()).expect("it is well formed");
-    let chosen = statements.into_iter().map(|statement| Line { number: 99, statement });
+    let chosen = statements.into_iter().map(|statement| Line::new(99, statement));
     let lines: Vec<Line> = beginning.lines.into_iter().chain(chosen).collect();
     let (setup, used) = setup(&Script {
         lines: lines.clone(),
@@ -126,7 +126,8 @@ proptest! {
         let text = format!("{BEGINNING}{}\n", lines.join("\n"));
         let script = parse(text.as_bytes()).expect("it is well formed");
         let used = BEGINNING.lines().count();
-        let (_, ledger) = play(script.lines.into_iter().skip(used).map(|line| line.statement).collect());
+        let statements = script.lines.iter().skip(used).map(|line| Statement::clone(&line.statement));
+        let (_, ledger) = play(statements.collect());
         for name in WHILE_DISKS_LAST {
             let verdict = ledger.verdict(name).expect("there is such an invariant");
             prop_assert!(verdict.first.is_none(), "{}: {:?}\n{}", name, verdict.first, text);

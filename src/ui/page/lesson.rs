@@ -262,7 +262,7 @@ fn awaited(session: &Session) -> Option<String> {
     let script = session.playback().script();
     let line = session.playback().line()?;
     let present = script.lines.iter().find(|one| one.number == line)?;
-    Some(match &present.statement {
+    Some(match &*present.statement {
         Statement::RunUntil { condition, .. } => format!("waits until {}", said::awaited(condition)),
         act => format!("goes on with '{act}'"),
     })

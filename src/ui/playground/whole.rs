@@ -84,7 +84,10 @@ impl Whole {
 
     /// Whether somebody did something of their own, other than to step on.
     pub fn is_touched(&self) -> bool {
-        let steps = |said: &Said| matches!(said, Said::Own(Statement::Step(_) | Statement::RunTo(_)));
+        let steps = |said: &Said| match said {
+            Said::Own(statement) => matches!(**statement, Statement::Step(_) | Statement::RunTo(_)),
+            _ => false,
+        };
         let own = |said: &Said| matches!(said, Said::Own(_));
         self.written.iter().any(|(one, _)| own(&one.said) && !steps(&one.said))
     }
