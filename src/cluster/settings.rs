@@ -87,6 +87,8 @@ pub struct Settings {
     pub clock_ms: i64,
     /// Configs of each broker; broker B stands at index B - 1.
     pub brokers: Vec<BrokerConfig>,
+    /// Configs of the controller: those that were given to all brokers, never one broker's own.
+    pub controller: BrokerConfig,
     /// Disk latencies of each broker, as `brokers`.
     pub disks: Vec<Disk>,
     /// Topics by id.
@@ -107,6 +109,12 @@ impl Settings {
     /// The configs of a broker.
     pub fn broker(&self, id: BrokerId) -> &BrokerConfig {
         &self.brokers[usize::from(id.0) - 1]
+    }
+
+    /// The interval of a broker's heartbeats if its session ends before the next of them: each is news then.
+    pub fn beats_rarely(&self, id: BrokerId) -> Option<Micros> {
+        let every = self.broker(id).broker_heartbeat_interval_ms;
+        (every >= self.controller.broker_session_timeout_ms).then(|| from_millis(every))
     }
 
     /// The disk of a broker.
