@@ -178,9 +178,10 @@ fn partition_exists(world: &World, tp: TopicPartition) -> Done {
     if world.image().partition(tp).is_some() {
         return Ok(());
     }
+    let name = &world.settings().topic(tp.topic).name;
     Err(Refused::new(
-        "that partition does not exist",
-        "name one of an existing topic",
+        format!("{name}-{} does not exist", tp.partition),
+        "name a partition of an existing topic",
     ))
 }
 
@@ -513,6 +514,13 @@ pub(crate) const MOST_PARTITIONS: u32 = 1_000;
 fn create_partitions(doing: &mut Doing<'_>, topic: TopicId, count: u32) -> Done {
     let first = TopicPartition { topic, partition: 0 };
     partition_exists(doing.world, first)?;
+    // A coordinator keeps the number that it found when it started: the groups would be sought where they are not.
+    if doing.world.settings().offsets_topic == Some(topic) {
+        return Err(Refused::new(
+            format!("{OFFSETS_TOPIC} keeps the partitions that it was created with"),
+            "set offsets.topic.num.partitions on the brokers line",
+        ));
+    }
     controller_up(doing.world)?;
     let brokers = doing.world.broker_ids().count() as u32;
     let known = doing.world.settings().topic(topic).partitions;
@@ -545,7 +553,15 @@ fn create_partitions(doing: &mut Doing<'_>, topic: TopicId, count: u32) -> Done 
 
 /// A topic goes. Brokers learn of it like of any change, clients when a broker refuses them.
 fn delete_topic(doing: &mut Doing<'_>, topic: TopicId) -> Done {
-    partition_exists(doing.world, TopicPartition { topic, partition: 0 })?;
+    if doing
+        .world
+        .image()
+        .partition(TopicPartition { topic, partition: 0 })
+        .is_none()
+    {
+        let name = &doing.world.settings().topic(topic).name;
+        return Err(Refused::new(format!("{name} does not exist"), "name an existing topic"));
+    }
     if doing.world.settings().offsets_topic == Some(topic) {
         return Err(Refused::new(
             format!("{OFFSETS_TOPIC} holds what the groups have committed"),

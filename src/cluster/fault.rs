@@ -116,11 +116,13 @@ fn stopped(world: &World, id: BrokerId) -> Done {
     if world.broker(id).is_some_and(|b| !b.is_running()) {
         return Ok(());
     }
-    let state = world.broker_state(id).map_or("up", BrokerState::name);
-    Err(Refused::new(
-        format!("broker {id} is {state}"),
-        format!("kill, stop or power-off {id} first"),
-    ))
+    let state = world.broker_state(id);
+    let remedy = match state {
+        Some(BrokerState::Stopping) => format!("wait until it is down, or kill or power-off {id} first"),
+        _ => format!("kill, stop or power-off {id} first"),
+    };
+    let state = state.map_or("up", BrokerState::name);
+    Err(Refused::new(format!("broker {id} is {state}"), remedy))
 }
 
 /// Everybody but this node.

@@ -217,6 +217,8 @@ pub struct Def {
     pub visibility: Visibility,
     /// The Kafka class that defines it, where it is not its scope's own class.
     pub(super) source: Option<&'static str>,
+    /// The words that the model takes, where a real Kafka takes any text (the name of a class, say).
+    pub(super) words: &'static [&'static str],
     /// One plain sentence, for those that a person can meet here.
     pub about: Option<&'static str>,
 }
@@ -236,6 +238,7 @@ impl Def {
             update: None,
             visibility: Visibility::Documented,
             source: None,
+            words: &[],
             about: None,
         }
     }
@@ -282,6 +285,11 @@ impl Def {
 
     pub(super) const fn from(mut self, class: &'static str) -> Def {
         self.source = Some(class);
+        self
+    }
+
+    pub(super) const fn words(mut self, words: &'static [&'static str]) -> Def {
+        self.words = words;
         self
     }
 

@@ -96,6 +96,10 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// What would be a value of that config, in words: `a duration or a number of ms in [0,...]`.
 pub fn expected(def: &Def) -> String {
+    if !def.words.is_empty() {
+        let kind = if def.kind == Kind::List { "some" } else { "one" };
+        return format!("{kind} of {}", def.words.join(" "));
+    }
     let kind = match (def.kind, def.unit) {
         (Kind::Boolean, _) => return "true or false".to_string(),
         (Kind::Short | Kind::Int | Kind::Long, Unit::Bytes) => "a size or a number of bytes".to_string(),

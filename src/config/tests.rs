@@ -181,6 +181,25 @@ fn what_is_not_taken_is_explained() {
 }
 
 #[test]
+fn the_words_that_the_model_takes_are_named() {
+    let refused = |name, value| {
+        let mut config = ConsumerConfig::default();
+        config
+            .set_all([(name, value)])
+            .expect_err("it is no such word")
+            .to_string()
+    };
+    assert_eq!(
+        refused("partition.assignment.strategy", "fair"),
+        "partition.assignment.strategy=fair is not a value; expected some of range roundrobin sticky cooperative-sticky"
+    );
+    assert_eq!(
+        refused("group.remote.assignor", "fair"),
+        "group.remote.assignor=fair is not a value; expected one of range uniform"
+    );
+}
+
+#[test]
 fn idempotence_gives_way_only_when_nobody_asked_for_it() {
     let with = |settings: &[(&'static str, &'static str)]| {
         let mut config = ProducerConfig::default();

@@ -20,9 +20,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Handed over and not decided.
-    pub const fn pending(self) -> u32 {
-        self.handed.saturating_sub(self.acked + self.sent + self.failed)
+    /// Those of which nothing more will be said.
+    pub const fn decided(self) -> u32 {
+        self.acked + self.sent + self.failed
     }
 }
 

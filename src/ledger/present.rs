@@ -169,7 +169,11 @@ impl Ledger {
     /// What became of a record.
     pub fn fate(&self, world: &World, tag: Tag) -> Fate {
         let Some(story) = self.story(tag) else {
-            return Fate::InFlight;
+            return if has_its_client(world, tag) {
+                Fate::InFlight
+            } else {
+                Fate::NeverArrived
+            };
         };
         if let Some((partition, offset)) = self.stands_at(world, tag, story) {
             if story.acknowledged().is_some() {
@@ -210,9 +214,7 @@ impl Ledger {
             Some(Outcome::Failed(Errors::RequestTimedOut)) => gone(Fate::TimedOut),
             Some(Outcome::Failed(_)) => gone(Fate::Refused),
             Some(Outcome::Sent) if on_the_wire(world, tag) => Fate::InFlight,
-            None if on_the_wire(world, tag) || world.client(tag.client).is_some_and(|client| client.is_running()) => {
-                Fate::InFlight
-            }
+            None if on_the_wire(world, tag) || has_its_client(world, tag) => Fate::InFlight,
             Some(Outcome::Sent) | None => gone(Fate::NeverArrived),
         }
     }
@@ -311,6 +313,12 @@ fn tagged_records(replica: ReplicaView<'_>) -> Vec<(i64, Tag)> {
     let start = replica.log_start();
     let sent = records.filter(|(offset, bits)| *offset >= start && *bits != 0);
     sent.map(|(offset, bits)| (offset, Tag::from_bits(bits))).collect()
+}
+
+/// Whether its client has it still: the process that it was given to, not one that was started after it.
+fn has_its_client(world: &World, tag: Tag) -> bool {
+    let producer = world.client(tag.client).and_then(|client| client.as_producer());
+    producer.is_some_and(|producer| producer.holds(tag))
 }
 
 /// Whether a produce request with this record is on its way.

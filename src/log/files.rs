@@ -319,7 +319,13 @@ impl Files {
     /// [`File::cut`] on single files.
     pub fn power_loss(&mut self, keep: Keep) {
         let below = match keep {
-            Keep::Everything => return,
+            Keep::Everything => {
+                // It reached the disk: the next power loss does not take it.
+                self.entries
+                    .values_mut()
+                    .for_each(|file| file.flushed = Some(file.len()));
+                return;
+            }
             Keep::Flushed => None,
             Keep::BelowOffset(offset) => Some(offset),
         };

@@ -53,11 +53,11 @@ fn shortened(word: &str) -> String {
     printable
 }
 
-/// A sign as it can be read; quotes stand as they were written.
+/// A sign as it can be read; quotes and backslashes stand as they were written.
 fn printed(sign: char) -> impl Iterator<Item = char> {
-    let is_quote = sign == '"';
-    let escaped = (!is_quote).then(|| sign.escape_debug());
-    is_quote
+    let is_plain = matches!(sign, '"' | '\\');
+    let escaped = (!is_plain).then(|| sign.escape_debug());
+    is_plain
         .then_some(sign)
         .into_iter()
         .chain(escaped.into_iter().flatten())

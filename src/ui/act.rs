@@ -66,6 +66,16 @@ impl Zoom {
         }
     }
 
+    /// Every how manieth column has its offset written, so that the greatest of them has room.
+    pub fn offsets_every(self, greatest: i64) -> i64 {
+        /// CSS pixels of a digit, and of what parts two offsets.
+        const DIGIT: usize = 7;
+        const APART: usize = 4;
+        let words = greatest.to_string().len() * DIGIT + APART;
+        let room = |every: &i64| every * self.column(true) >= words as i64;
+        [1, 2, 5, 10, 20].into_iter().find(room).unwrap_or(50)
+    }
+
     /// How many columns the words of a mark may take: so far before the last column they stand on its other side.
     pub const fn words(self) -> i64 {
         match self {
@@ -217,5 +227,19 @@ impl Act {
                 | Act::OpenLink(..)
                 | Act::OpenLinks
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_written_where_they_have_room() {
+        let every = |greatest| [Zoom::Near, Zoom::Far, Zoom::Farthest].map(|zoom| zoom.offsets_every(greatest));
+        assert_eq!(every(9), [1, 1, 1]);
+        assert_eq!(every(204), [1, 1, 5]);
+        assert_eq!(every(10_000), [1, 2, 5]);
+        assert_eq!(every(1_000_000), [2, 5, 5]);
     }
 }

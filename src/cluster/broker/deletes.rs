@@ -41,6 +41,10 @@ impl Process {
 
     /// Moves the leader's log start, and says up to where the others must follow.
     fn move_log_start(&mut self, cx: &mut Cx<'_>, tp: TopicPartition, offset: i64) -> Result<i64, Errors> {
+        // What groups commit is deleted by compaction alone.
+        if cx.settings.offsets_topic == Some(tp.topic) {
+            return Err(Errors::InvalidTopicException);
+        }
         let broker = self.id;
         let leads = self.replica_mut(tp).filter(|replica| replica.leading().is_some());
         let replica = leads.ok_or(Errors::NotLeaderOrFollower)?;

@@ -30,7 +30,8 @@ impl Process {
     ) {
         let mut parts = Vec::with_capacity(request.batches.len());
         for (tp, batch) in &request.batches {
-            let state = match self.append(cx, *tp, batch, request.acks, origin(cx)) {
+            let admitted = self.admit(cx, *tp, request.acks);
+            let state = match admitted.and_then(|()| self.append(cx, *tp, batch, request.acks, origin(cx))) {
                 Ok(state) => state,
                 Err(error) => {
                     let (broker, tp) = (self.id, *tp);
@@ -65,6 +66,21 @@ impl Process {
         }
     }
 
+    /// What is asked of a client's batch before anybody looks whether this broker leads.
+    fn admit(&self, cx: &Cx<'_>, tp: TopicPartition, acks: Acks) -> Result<(), Errors> {
+        if let Acks::Other(_) = acks {
+            return Err(Errors::InvalidRequiredAcks);
+        }
+        if self.image.partition(tp).is_none() {
+            return Err(Errors::UnknownTopicOrPartition);
+        }
+        // Only the coordinator writes what groups commit.
+        if cx.settings.offsets_topic == Some(tp.topic) {
+            return Err(Errors::InvalidTopicException);
+        }
+        Ok(())
+    }
+
     /// Appends one batch as leader, or says why not.
     pub(super) fn append(
         &mut self,
@@ -74,12 +90,6 @@ impl Process {
         acks: Acks,
         origin: Origin,
     ) -> Result<PartState, Errors> {
-        if let Acks::Other(_) = acks {
-            return Err(Errors::InvalidRequiredAcks);
-        }
-        if self.image.partition(tp).is_none() {
-            return Err(Errors::UnknownTopicOrPartition);
-        }
         let replica = self
             .replica(tp)
             .filter(|replica| replica.leading().is_some() || !cx.holds(Rule::NotLeader))

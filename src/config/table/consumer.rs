@@ -38,6 +38,7 @@ pub(super) static CONFIGS: &[Def] = &[
     string("group.protocol", Text("classic"), OneOfAnyCase(&["CONSUMER", "CLASSIC"]))
         .about("Who assigns: a member, when all have joined (classic), or the coordinator, step by step (consumer)."),
     string("group.remote.assignor", Null, Any)
+        .words(&["range", "uniform"])
         .about("The assignor that the coordinator is asked to use, uniform or range; without it the coordinator chooses."),
     int("heartbeat.interval.ms", Text("3000"), Any).ms()
         .about("How often a member of a group tells its coordinator that it is alive."),
@@ -62,6 +63,7 @@ pub(super) static CONFIGS: &[Def] = &[
     string("metrics.recording.level", Text("INFO"), OneOf(&["INFO", "DEBUG", "TRACE"])),
     long("metrics.sample.window.ms", Text("30000"), AtLeast(0)).ms(),
     list("partition.assignment.strategy", Text("class org.apache.kafka.clients.consumer.RangeAssignor,class org.apache.kafka.clients.consumer.CooperativeStickyAssignor"), AnyList)
+        .words(&["range", "roundrobin", "sticky", "cooperative-sticky"])
         .about("The assignors that a member can run, the one it likes best first."),
     int("receive.buffer.bytes", Text("65536"), AtLeast(-1)).bytes(),
     long("reconnect.backoff.max.ms", Text("1000"), AtLeast(0)).ms()

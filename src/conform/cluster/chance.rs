@@ -113,36 +113,35 @@ impl Chance {
     pub fn told(&self) -> Vec<String> {
         let usual = Chance::default();
         let mut all = Vec::new();
-        let mut tell = |otherwise: bool, words: String| all.extend(otherwise.then_some(words));
-        tell(
-            self.directory != usual.directory,
-            "a new data directory was reported late".into(),
-        );
-        tell(!self.deaths.is_usual(), "brokers died in another order".into());
-        tell(
-            !self.starts.is_usual(),
-            "brokers were there again in another order".into(),
-        );
-        tell(
-            self.quiet != usual.quiet,
-            format!("the recorder's looks ended after {} ms", self.quiet / 1_000),
-        );
-        let stale = self.stale.map_or(String::new(), |broker| broker.to_string());
-        tell(
-            self.stale.is_some(),
-            format!("the session of broker {stale} was over for a controller that had been frozen"),
-        );
-        tell(
-            self.asks_frozen,
-            "the admin client asked frozen brokers until its patience ended".into(),
-        );
-        let balanced = |(step, wait): &(usize, Micros)| {
+        if self.directory != usual.directory {
+            all.push("a new data directory was reported late".into());
+        }
+        if !self.deaths.is_usual() {
+            all.push("brokers died in another order".into());
+        }
+        if !self.starts.is_usual() {
+            all.push("brokers were there again in another order".into());
+        }
+        if self.quiet != usual.quiet {
+            all.push(format!("the recorder's looks ended after {} ms", self.quiet / 1_000));
+        }
+        if let Some(broker) = self.stale {
+            all.push(format!(
+                "the session of broker {broker} was over for a controller that had been frozen"
+            ));
+        }
+        if self.asks_frozen {
+            all.push("the admin client asked frozen brokers until its patience ended".into());
+        }
+        all.extend(self.waits.iter().map(|(step, wait)| {
             let earlier = wait / 1_000;
             format!("leaders were balanced {earlier} ms earlier at step {step}")
-        };
-        all.extend(self.waits.iter().map(balanced));
-        let early = |(step, _): &(usize, _)| format!("before step {step} a consumer was handed records too early");
-        all.extend(self.early.iter().map(early));
+        }));
+        all.extend(
+            self.early
+                .iter()
+                .map(|(step, _)| format!("before step {step} a consumer was handed records too early")),
+        );
         all
     }
 
@@ -154,6 +153,11 @@ impl Chance {
             other
         };
         let mut all = Vec::new();
+        // Nothing else is as likely to make these differ, and there are many ways.
+        let name = steps(recording).nth(step).unwrap_or_default();
+        if EARLY.contains(&name) && self.early_before(step).is_empty() {
+            all.extend(some_of(MOST_PARTITIONS).map(|some| with(&|other| other.early.push((step, some.clone())))));
+        }
         if self.directory == ReportDirectory::First && steps(recording).any(|name| name == "wipe") {
             all.push(with(&|other| other.directory = ReportDirectory::Late));
         }
@@ -172,10 +176,6 @@ impl Chance {
         }
         if !self.asks_frozen && steps(recording).any(|name| name == "pause") {
             all.push(with(&|other| other.asks_frozen = true));
-        }
-        let name = steps(recording).nth(step).unwrap_or_default();
-        if EARLY.contains(&name) && self.early_before(step).is_empty() {
-            all.extend(some_of(MOST_PARTITIONS).map(|some| with(&|other| other.early.push((step, some.clone())))));
         }
         let turns = balancing_interval(header) / HALF_A_SECOND;
         for at in (step.saturating_sub(BACK)..=step).rev() {

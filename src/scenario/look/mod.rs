@@ -203,15 +203,21 @@ fn count(fact: CountFact, producer: &str, at: Option<&super::ast::Partition>, wo
     let Ok(client) = translate::client(producer, world) else {
         return Value::Absent;
     };
-    let tally = match at.map(|at| translate::partition(at, world)) {
-        None => ledger.tally(client),
-        Some(Ok(tp)) => ledger.tally_of(client, tp),
+    let (tally, given) = match at.map(|at| translate::partition(at, world)) {
+        None => {
+            let producer = world.client(client).and_then(|client| client.as_producer());
+            (ledger.tally(client), producer.map_or(0, |producer| producer.numbers()))
+        }
+        Some(Ok(tp)) => {
+            let tally = ledger.tally_of(client, tp);
+            (tally, tally.handed)
+        }
         Some(Err(_)) => return Value::Absent,
     };
     number(match fact {
         CountFact::Acked => tally.acked,
         CountFact::Failed => tally.failed,
-        CountFact::Pending => tally.pending(),
+        CountFact::Pending => given.saturating_sub(tally.decided()),
     })
 }
 

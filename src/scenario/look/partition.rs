@@ -45,9 +45,9 @@ pub(super) fn offset_for(tp: TopicPartition, time: i64, world: &World) -> Option
 
 /// How many partitions are in a state that a metric counts, of those that a broker leads (offline: that it holds).
 pub(super) fn count_that(metric: Metric, broker: Option<BrokerId>, world: &World) -> usize {
-    let image = world.image();
+    let controller = world.controller().state();
     let counts = |tp: &TopicPartition| -> Option<()> {
-        let state = image.partition(*tp)?;
+        let state = controller.partition(*tp)?;
         let Some(leader) = state.leader else {
             let holds = broker.is_none_or(|broker| state.replicas.contains(&broker));
             return (metric == Metric::Offline && holds).then_some(());
@@ -58,12 +58,18 @@ pub(super) fn count_that(metric: Metric, broker: Option<BrokerId>, world: &World
         let configured = world.settings().topic_on(tp.topic, leader).min_insync_replicas;
         let minimum = usize::try_from(configured).ok()?.min(state.replicas.len());
         let counts = match metric {
-            Metric::UnderReplicated => state.isr.len() < state.replicas.len(),
+            // Who is only being added by a reassignment is not missing yet (`OngoingReassignmentState.replicationFactor`).
+            Metric::UnderReplicated => state.isr.len() < state.replicas.len() - state.adding.len(),
             Metric::UnderMinIsr => state.isr.len() < minimum,
             Metric::AtMinIsr => state.isr.len() == minimum,
             _ => false,
         };
         counts.then_some(())
     };
-    image.partitions.keys().filter(|tp| counts(tp).is_some()).count()
+    world
+        .image()
+        .partitions
+        .keys()
+        .filter(|tp| counts(tp).is_some())
+        .count()
 }

@@ -121,17 +121,39 @@ pub(super) fn offset(word: &Word) -> Result<i64, Wrong> {
 
 /// A duration with its unit.
 pub(super) fn duration(word: &Word) -> Result<Micros, Wrong> {
-    word.plain()
-        .and_then(parse_duration)
-        .map(Micros)
-        .ok_or_else(|| wrong(word, DURATION))
+    let read = word.plain().and_then(parse_duration).map(Micros);
+    read.ok_or_else(|| {
+        wrong(
+            word,
+            or_less(
+                word,
+                |text| parse_duration(text).is_some(),
+                "a shorter duration",
+                DURATION,
+            ),
+        )
+    })
+}
+
+/// What to expect of a number with its unit: less, where only its many digits are wrong with it.
+fn or_less<'a>(word: &Word, is_one: impl Fn(&str) -> bool, less: &'a str, what: &'a str) -> &'a str {
+    let text = word.plain().unwrap_or_default();
+    let digits = text.trim_end_matches(|sign: char| sign.is_ascii_alphabetic()).len();
+    let all_digits = text[..digits].bytes().all(|byte| byte.is_ascii_digit());
+    let is_much = digits > 1 && all_digits && is_one(&text[digits - 1..]);
+    if is_much { less } else { what }
 }
 
 /// A size in bytes.
 pub(super) fn size(word: &Word) -> Result<i64, Wrong> {
-    word.plain()
-        .and_then(parse_size)
-        .ok_or_else(|| wrong(word, "a size in bytes, or such as 1KiB 1MiB"))
+    const SIZE: &str = "a size in bytes, or such as 1KiB 1MiB";
+    let read = word.plain().and_then(parse_size);
+    read.ok_or_else(|| {
+        wrong(
+            word,
+            or_less(word, |text| parse_size(text).is_some(), "a smaller size", SIZE),
+        )
+    })
 }
 
 /// A client's or group's name.

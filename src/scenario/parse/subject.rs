@@ -121,10 +121,14 @@ fn single(word: &Word, cursor: &mut Cursor) -> Result<Subject, Wrong> {
         "metric" => metric(cursor)?,
         "time" => Subject::Time,
         "in-flight" => Subject::InFlight,
-        "invariant" => Subject::Invariant(one_known(cursor, "the name of an invariant", invariants::names())?),
+        "invariant" => Subject::Invariant(one_known(
+            cursor,
+            &format!("an invariant: {}", invariants::names().collect::<Vec<_>>().join(" ")),
+            invariants::names(),
+        )?),
         "events" => Subject::Events(one_known(
             cursor,
-            "the id of a rule",
+            "the id of a rule, such as hw.leader",
             rules::ALL.iter().map(|rule| rule.id()),
         )?),
         "refused" => refused(cursor)?,

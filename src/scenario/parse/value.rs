@@ -134,13 +134,13 @@ fn one_word(shape: Shape, word: &Word) -> Result<Value, Wrong> {
         Shape::Size => Value::Number(atoms::size(word)?),
         Shape::Duration => Value::Duration(atoms::duration(word)?),
         Shape::Numbers => Value::Numbers(numbers(word)?),
-        Shape::NumberSet => Value::Numbers(sorted(numbers(word)?)),
+        Shape::NumberSet => Value::Numbers(set(numbers(word)?)),
         Shape::Offsets => Value::Offsets(offsets(word)?),
         Shape::Pairs => Value::Pairs(list(word, pair)?),
         Shape::Batches => Value::Batches(list(word, batch)?),
         Shape::Items => Value::Items(list(word, item)?),
         Shape::Words => Value::Words(list(word, atoms::text_value)?),
-        Shape::WordSet => Value::Words(sorted(list(word, atoms::text_value)?)),
+        Shape::WordSet => Value::Words(set(list(word, atoms::text_value)?)),
         Shape::State => enumerated(word, "a state", BrokerState::ALL, BrokerState::word)?,
         Shape::Fate => enumerated(word, "a fate", Fate::ALL, Fate::word)?,
         Shape::Error => Value::Word(error_name(word)?),
@@ -152,8 +152,10 @@ fn one_word(shape: Shape, word: &Word) -> Result<Value, Wrong> {
     })
 }
 
-fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
+/// A set as it is found: in order, nothing twice.
+fn set<T: Ord>(mut items: Vec<T>) -> Vec<T> {
     sort_by(&mut items, T::cmp);
+    items.dedup();
     items
 }
 

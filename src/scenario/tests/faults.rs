@@ -223,6 +223,10 @@ fn what_is_missing_or_too_much_is_named() {
             "run for 5",
             "6:9: found '5', expected a duration with its unit, such as 250us 500ms 10s 5m 2h 7d\n",
         ),
+        (
+            "run for 999999999999999d",
+            "6:9: found '999999999999999d', expected a shorter duration\n",
+        ),
         ("send app orders count=0", "6:23: found '0', expected a number from 1\n"),
         (
             "producer other linger.ms=5 linger.ms=6",
@@ -242,7 +246,7 @@ fn what_is_missing_or_too_much_is_named() {
         ),
         (
             "send app orders value=\"\\q\"",
-            "6:24: found '\\\\q', expected one of \\\" \\\\ \\n \\xHH\n",
+            "6:24: found '\\q', expected one of \\\" \\\\ \\n \\xHH\n",
         ),
         (
             "send app orders value=a,b",

@@ -417,3 +417,12 @@ fn a_script_prints_as_it_was_written() {
     let script = parse(text.as_bytes()).expect("it is well formed");
     assert_eq!(script.to_string(), text);
 }
+
+#[test]
+fn a_set_is_the_same_in_any_order_and_with_repetitions() {
+    let of = |isr: &str| {
+        let text = format!("brokers 3\ntopic orders replicas=3\nexpect isr orders-0 = {isr}\n");
+        parse(text.as_bytes()).expect("it is well formed").to_string()
+    };
+    assert_eq!(of("3,1,3"), of("1,3"));
+}

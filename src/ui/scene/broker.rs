@@ -129,20 +129,20 @@ fn marks_below(row: &BrokerRow, frame: &Frame) -> Html {
     html! {
         <>
             if let Some(mark) = row.high_watermark {
-                <div class="water" style={frame.at(mark.at)}></div>
+                <div class="water" style={frame.ground.at(mark.at)}></div>
             }
             <div class="segments" aria-hidden="true">
                 { for row.segments.iter().map(|segment| {
                     let start = segment.base.max(frame.window.start);
                     let width = (segment.next.min(frame.window.end) - start).max(1);
-                    let style = format!("{};--n:{width}", frame.at(start));
+                    let style = format!("{};--n:{width}", frame.ground.at(start));
                     let class = classes!(segment.active.then_some("active"), segment.news.map(|_| "changed"));
                     let words = segment_words(segment);
                     html! { <i key={segment.base} {class} {style} title={format!("segment {words}")}>{ words }</i> }
                 }) }
             </div>
             if row.log_start > 0 && frame.window.shows(row.log_start) {
-                <div class="logstart" style={frame.at(row.log_start)}>
+                <div class="logstart" style={frame.ground.at(row.log_start)}>
                     if row.log_start - frame.window.start >= 3 { <span>{ format!("log start {}", row.log_start) }</span> }
                 </div>
             }
@@ -175,14 +175,14 @@ fn marks_above(row: &BrokerRow, frame: &Frame, words: i64) -> Html {
     let raised = row.cells.iter().any(over_ghost).then_some("raised");
     html! {
         <>
-            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"), is_last(row.log_end.at), raised)} style={frame.at(row.log_end.at.max(frame.window.start))}>
-                <span>{ format!("LEO {}", row.log_end.at) }</span>
-            </div>
             if let Some(mark) = row.high_watermark {
-                <div class={classes!("hw", mark.changed.then_some("changed"), (mark.at < frame.window.start).then_some("off"), is_last(mark.at))} style={frame.at(mark.at.max(frame.window.start))}>
+                <div class={classes!("hw", mark.changed.then_some("changed"), (mark.at < frame.window.start).then_some("off"), is_last(mark.at))} style={frame.ground.at(mark.at.max(frame.window.start))}>
                     <span>{ format!("HW {}", mark.at) }</span>
                 </div>
             }
+            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"), is_last(row.log_end.at), raised)} style={frame.ground.at(row.log_end.at.max(frame.window.start))}>
+                <span>{ format!("LEO {}", row.log_end.at) }</span>
+            </div>
         </>
     }
 }

@@ -114,7 +114,7 @@ pub fn Consumer(props: &ConsumerProps) -> Html {
                 <div class="shift" style={frame.shift()}>
                     if let Some(position) = lane.position {
                         // Its words stand on the side where there is more room.
-                        <div class={classes!("reader", frame.window.is_past_middle(position.at).then_some("late"))} style={frame.at(position.at)}><span>{ lane.note.to_string() }</span></div>
+                        <div class={classes!("reader", frame.window.is_past_middle(position.at).then_some("late"))} style={frame.ground.at(position.at)}><span>{ lane.note.to_string() }</span></div>
                     }
                 </div>
                 if lane.position.is_none() { <span class="nowhere">{ lane.note.to_string() }</span> }

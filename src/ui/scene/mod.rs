@@ -79,11 +79,6 @@ impl Frame {
     pub fn shift(&self) -> String {
         format!("--from:{}", self.window.start - self.ground.base)
     }
-
-    /// The style of something at an offset.
-    pub fn at(&self, offset: i64) -> String {
-        self.ground.at(offset)
-    }
 }
 
 impl Ground {
@@ -191,7 +186,7 @@ pub fn Scene(props: &SceneProps) -> Html {
                 { props.overview.clone() }
             </div>
             <>{ for stage.producers.iter().map(|lane| html! { <Producer key={lane.client} lane={lane.clone()} frame={frame.clone()} line={place.line(Row::Client(lane.client)).unwrap_or(1)}/> }) }</>
-            <Axis frame={frame.clone()} track={props.track.clone()} line={place.axis}/>
+            <Axis frame={frame.clone()} every={props.zoom.offsets_every(frame.window.end)} track={props.track.clone()} line={place.axis}/>
             <>{ for stage.brokers.iter().map(|row| {
                 let under = under(&props.under, Row::Broker(row.id));
                 let size = if props.detail.is_none_or(|detail| detail == row.id) { Size::Whole } else { Size::Small };
@@ -258,6 +253,8 @@ impl Placement {
 #[derive(Properties, PartialEq)]
 struct AxisProps {
     frame: Frame,
+    /// Every how manieth column has its offset written.
+    every: i64,
     track: NodeRef,
     line: usize,
 }
@@ -266,12 +263,13 @@ struct AxisProps {
 #[component]
 fn Axis(props: &AxisProps) -> Html {
     let window = props.frame.window;
+    let written = (window.start..window.end).filter(|offset| offset % props.every == 0);
     html! {
         <div class="lane axis" style={format!("grid-row:{}", props.line)}>
             <div class="who">{ "offset" }</div>
             <div class="track" ref={props.track.clone()}>
                 <div class="shift" style={props.frame.shift()} aria-hidden="true">
-                    { for (window.start..window.end).map(|offset| html! { <span key={offset} style={props.frame.at(offset)}>{ offset }</span> }) }
+                    { for written.map(|offset| html! { <span key={offset} style={props.frame.ground.at(offset)}>{ offset }</span> }) }
                 </div>
             </div>
         </div>

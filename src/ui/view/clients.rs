@@ -103,7 +103,12 @@ fn sender(look: &Look<'_>, id: ClientId) -> Option<Sender> {
         name: look.names.client(id).into(),
         state: state(look, id),
         acks: acks_word(producer.config().acks),
-        counts: [tally.handed, tally.acked, tally.failed, tally.pending()],
+        counts: [
+            tally.handed,
+            tally.acked,
+            tally.failed,
+            tally.handed.saturating_sub(tally.decided()),
+        ],
     })
 }
 

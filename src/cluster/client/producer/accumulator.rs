@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::cluster::event::Tag;
 use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
 use crate::cluster::settings::Micros;
 use crate::log::{Encoder, Record};
@@ -72,6 +73,12 @@ impl Batches {
             .filter(|(_, batch)| batch.created <= time)
             .map(|(&id, _)| id)
             .collect()
+    }
+
+    /// Whether a record is in one of them.
+    pub(super) fn holds(&self, tag: Tag) -> bool {
+        let tag = tag.to_bits();
+        self.all.values().any(|batch| batch.tags().contains(&tag))
     }
 
     /// Encodes a batch in its place.

@@ -124,6 +124,21 @@ impl Application {
         }
     }
 
+    /// Whether the record with this number is still to be handed over.
+    pub(super) fn holds(&self, number: u32) -> bool {
+        let blocked = self
+            .blocked
+            .as_ref()
+            .is_some_and(|(handed, _)| handed.tag.number == number);
+        let waits = |run: &Run| (run.first + run.done..run.first + run.send.count).contains(&number);
+        blocked || self.runs.iter().any(waits)
+    }
+
+    /// How many records it has got, those not yet handed over included.
+    pub(super) const fn numbers(&self) -> u32 {
+        self.numbers
+    }
+
     /// Nothing more is handed over; says how many records that concerns.
     pub(super) fn stop(&mut self) -> u32 {
         let waiting = u32::from(self.blocked.take().is_some());

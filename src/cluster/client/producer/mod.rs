@@ -132,6 +132,17 @@ impl Producer {
         self.undecided
     }
 
+    /// How many records its application was given to send, by all processes of this name, those not yet handed over
+    /// included.
+    pub fn numbers(&self) -> u32 {
+        self.application.numbers()
+    }
+
+    /// Whether the process that runs still has this record, to be handed over, to be sent or to be answered.
+    pub fn holds(&self, tag: Tag) -> bool {
+        self.application.holds(tag.number) || self.batches.holds(tag) || self.raws.holds(tag)
+    }
+
     /// Whether nothing is under way and no deadline armed.
     pub fn is_quiet(&self) -> bool {
         self.undecided == 0 && self.connections.is_idle() && self.metadata.is_idle() && self.alarms.is_empty()

@@ -37,6 +37,11 @@ impl Raws {
         taken
     }
 
+    /// Whether the request with this record waits.
+    pub(super) fn holds(&self, tag: Tag) -> bool {
+        self.0.iter().any(|raw| raw.tag == tag)
+    }
+
     /// Their time-outs.
     pub(super) fn deadlines(&self, timeout: Micros, deadlines: &mut Deadlines) {
         for raw in &self.0 {
