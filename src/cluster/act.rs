@@ -14,7 +14,7 @@ use crate::cluster::input::{ConfigTarget, Destination, Input, Refused, ResetTo, 
 use crate::cluster::later;
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::{Endpoint, Micros, Settings, Topic};
+use crate::cluster::settings::{CONTROLLERS, Endpoint, Micros, Settings, Topic};
 use crate::cluster::step::Doing;
 use crate::cluster::topic_name;
 use crate::cluster::tracked::Tracked;
@@ -710,8 +710,8 @@ fn set_brokers(settings: &mut Settings, only: Option<BrokerId>, configs: &Config
         }
     }
     if only.is_none() {
-        let set = settings.controller.set_all(pairs(configs));
-        set.map_err(|e| config_refused(&e))?;
+        let own = pairs(configs).filter(|(name, _)| CONTROLLERS.contains(name));
+        settings.controller.set_all(own).map_err(|e| config_refused(&e))?;
     }
     let brokers = settings.brokers.clone();
     for topic in settings.topics.values_mut() {

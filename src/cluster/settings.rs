@@ -78,6 +78,16 @@ pub enum Endpoint {
     Any,
 }
 
+/// The brokers' configs that the controller acts on as well. None of them excludes another.
+pub const CONTROLLERS: [&str; 6] = [
+    "auto.leader.rebalance.enable",
+    "broker.session.timeout.ms",
+    "leader.imbalance.check.interval.seconds",
+    "min.insync.replicas",
+    "unclean.leader.election.enable",
+    "unclean.leader.election.interval.ms",
+];
+
 /// Everything an actor may look up while it acts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
@@ -87,7 +97,8 @@ pub struct Settings {
     pub clock_ms: i64,
     /// Configs of each broker; broker B stands at index B - 1.
     pub brokers: Vec<BrokerConfig>,
-    /// Configs of the controller: those that were given to all brokers, never one broker's own.
+    /// Configs of the controller, of which only [`CONTROLLERS`] matter: those that were given to all brokers, never one
+    /// broker's own.
     pub controller: BrokerConfig,
     /// Disk latencies of each broker, as `brokers`.
     pub disks: Vec<Disk>,
