@@ -8,12 +8,13 @@ use crate::cluster::client::{Client, Consumer};
 use crate::cluster::event::{ConfigReach, What};
 use crate::cluster::fault;
 use crate::cluster::group::OFFSETS_TOPIC;
+use crate::cluster::heartbeats;
 use crate::cluster::ids::{BrokerId, ClientId, GroupId, Node, TopicId, TopicPartition};
 use crate::cluster::input::{ConfigTarget, Destination, Input, Refused, ResetTo, Send};
 use crate::cluster::later;
 use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::{Endpoint, Micros, Settings, Topic};
+use crate::cluster::settings::{CONTROLLERS, Endpoint, Micros, Settings, Topic};
 use crate::cluster::step::Doing;
 use crate::cluster::topic_name;
 use crate::cluster::tracked::Tracked;
@@ -184,7 +185,8 @@ fn partition_exists(world: &World, tp: TopicPartition) -> Done {
     ))
 }
 
-fn controller_up(world: &World) -> Done {
+/// Refuses what nobody can decide while the controller is down.
+pub(crate) fn controller_up(world: &World) -> Done {
     if world.controller().is_up() {
         return Ok(());
     }
@@ -676,6 +678,17 @@ fn configure(doing: &mut Doing<'_>, target: ConfigTarget, configs: &Configs) -> 
             client_name(doing.world, id)
         }
     };
+    if goes_to_controller(target, configs) {
+        controller_up(doing.world)?;
+    }
+    let refused = doing.world.controller().would_refuse(target, configs);
+    if refused.is_some() {
+        doing.answered("set", refused);
+        return Ok(());
+    }
+    if heartbeats::depend_on(configs) {
+        doing.with_controller(|controller, cx| controller.note_beats(cx));
+    }
     doing.world.model.settings = Arc::new(settings);
     for (name, value) in configs {
         doing.say(Rule::Act, || What::Configured {
@@ -685,7 +698,8 @@ fn configure(doing: &mut Doing<'_>, target: ConfigTarget, configs: &Configs) -> 
             real: reach_of(target, name),
         });
     }
-    spread(doing, target, configs)
+    spread(doing, target, configs);
+    Ok(())
 }
 
 /// Sets a config of one broker or of all; a topic config by its own name is the cluster-wide default.
@@ -694,6 +708,10 @@ fn set_brokers(settings: &mut Settings, only: Option<BrokerId>, configs: &Config
         if only.is_none_or(|id| usize::from(id.0) == at + 1) {
             broker.set_all(pairs(configs)).map_err(|e| config_refused(&e))?;
         }
+    }
+    if only.is_none() {
+        let own = pairs(configs).filter(|(name, _)| CONTROLLERS.contains(name));
+        settings.controller.set_all(own).map_err(|e| config_refused(&e))?;
     }
     let brokers = settings.brokers.clone();
     for topic in settings.topics.values_mut() {
@@ -720,6 +738,13 @@ fn pairs(configs: &Configs) -> impl Iterator<Item = (&str, &str)> {
     configs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
+/// Whether a change of configs is asked of the controller: what a real broker reads only at its start stands in a file.
+fn goes_to_controller(target: ConfigTarget, configs: &Configs) -> bool {
+    let is_clients = matches!(target, ConfigTarget::Client(_));
+    let mut reaches = configs.iter().map(|(name, _)| reach_of(target, name));
+    !is_clients && reaches.any(|reach| reach == ConfigReach::Dynamic)
+}
+
 /// When a real Kafka would take the config over.
 fn reach_of(target: ConfigTarget, name: &str) -> ConfigReach {
     let scope = crate::config::Scope::Broker;
@@ -739,14 +764,17 @@ fn reach_of(target: ConfigTarget, name: &str) -> ConfigReach {
 }
 
 /// Tells everybody whom configs concern.
-fn spread(doing: &mut Doing<'_>, target: ConfigTarget, configs: &Configs) -> Done {
+fn spread(doing: &mut Doing<'_>, target: ConfigTarget, configs: &Configs) {
     match target {
         ConfigTarget::Client(id) => doing.with_client(id, |client, cx| client.config_changed(cx)),
         ConfigTarget::Brokers | ConfigTarget::Broker(_) | ConfigTarget::Topic(_) => {
             if doing.world.controller().is_up() {
                 doing.hear_brokers();
-                let answer = doing.with_controller(|controller, cx| controller.configure(target, configs, cx));
-                doing.answered("set", answer);
+            }
+            doing.with_controller(|controller, cx| controller.configure(target, configs, cx));
+            doing.answered("set", None);
+            if heartbeats::depend_on(configs) {
+                heartbeats::follow_rare_ones(doing);
             }
             for id in doing.world.broker_ids() {
                 if doing.world.broker(id).is_some_and(|b| b.is_running()) {
@@ -755,7 +783,6 @@ fn spread(doing: &mut Doing<'_>, target: ConfigTarget, configs: &Configs) -> Don
             }
         }
     }
-    Ok(())
 }
 
 fn set_link(doing: &mut Doing<'_>, a: Endpoint, b: Endpoint, latency: Micros) -> Done {

@@ -2,8 +2,10 @@
 //!
 //! The logic is [`Controller`]'s; here stand the wires and the clock. Heartbeats that change nothing are computed: a
 //! broker that is awake and connected is heard all the time, and when it falls silent its last heartbeat is worked out
-//! from its interval. A registration that must wait for an old session is kept and tried again when that has ended, in
-//! place of the broker's repeated attempts. Deliberately absent: the quorum inside (it is one node that can be down).
+//! from its interval. News are sent as soon as there are some, to a broker that would ask for them: one whose answer was
+//! lost asks again when that has timed out. A registration that must wait for an old session is kept and tried again when
+//! that has ended, in place of the broker's repeated attempts. Deliberately absent: the quorum inside (it is one node that
+//! can be down).
 
 use std::sync::Arc;
 
@@ -32,6 +34,18 @@ const GUARDED: [&str; 2] = ["min.insync.replicas", "unclean.leader.election.enab
 /// How long after a path is whole again a broker connects (`reconnect.backoff.ms`).
 const RECONNECT: Micros = 50_000;
 
+/// How long a broker waits for news before it asks again (`controller.quorum.request.timeout.ms`).
+const NEWS_TIMEOUT: Micros = 2_000_000;
+
+/// How a broker is silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Silence {
+    /// It is gone, frozen or cut off: it asks for no news either.
+    Gone,
+    /// Its heartbeats are missing, or rare; it follows the news.
+    Beatless,
+}
+
 /// The controller with its wires.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControllerNode {
@@ -40,10 +54,12 @@ pub struct ControllerNode {
     image: Arc<Image>,
     /// When each broker was last heard for real; its computed heartbeats follow from there.
     heard: SortedMap<BrokerId, Micros>,
-    /// Brokers that are not heard any more.
-    silent: SortedSet<BrokerId>,
+    /// Brokers that are not heard all the time.
+    silent: SortedMap<BrokerId, Silence>,
     /// Brokers to which news could not be sent.
     behind: SortedSet<BrokerId>,
+    /// Those of them that wait for news that were lost on the way.
+    timing_out: SortedSet<BrokerId>,
     /// Registrations that wait for the end of an older session.
     waiting: SortedMap<BrokerId, (Correlation, Registration)>,
 }
@@ -60,20 +76,17 @@ impl ControllerNode {
         rules: Rules,
         brokers: impl Iterator<Item = BrokerId>,
     ) -> ControllerNode {
-        let mut own = ControllerSettings {
+        let set = settings.controller.settings().iter();
+        let guarded = set.filter(|(name, _)| GUARDED.contains(name));
+        let own = ControllerSettings {
             elr,
             rules,
+            session_timeout_ms: settings.controller.broker_session_timeout_ms,
+            file: guarded
+                .map(|(name, value)| (name.to_owned(), value.to_string()))
+                .collect(),
             ..ControllerSettings::default()
         };
-        if let Some(first) = settings.brokers.first() {
-            own.session_timeout_ms = first.broker_session_timeout_ms;
-            let set = first
-                .settings()
-                .iter()
-                .map(|(name, value)| (name.to_owned(), value.to_string()));
-            own.file
-                .extend(set.filter(|(name, _)| GUARDED.contains(&name.as_str())));
-        }
         let mut controller = Controller::new(own);
         let mut heard = SortedMap::new();
         for broker in brokers {
@@ -96,7 +109,7 @@ impl ControllerNode {
             heard.insert(broker, 0);
         }
         let image = Arc::new(picture(&controller));
-        let (silent, behind, waiting) = Default::default();
+        let (silent, behind, timing_out, waiting) = Default::default();
         ControllerNode {
             controller,
             up: true,
@@ -104,6 +117,7 @@ impl ControllerNode {
             heard,
             silent,
             behind,
+            timing_out,
             waiting,
         }
     }
@@ -137,6 +151,10 @@ impl ControllerNode {
     pub fn on_timer(&mut self, timer: Timer, cx: &mut Cx<'_>) {
         match (timer.kind, timer.peer) {
             (TimerKind::Session, _) => self.check_sessions(cx),
+            (TimerKind::Request, Some(Node::Broker(broker))) => {
+                self.timing_out.remove(&broker);
+                self.bring_up_to_date(broker, cx);
+            }
             (TimerKind::Controller, Some(_)) => {
                 let outcome = self.controller.elect_unclean();
                 self.publish(outcome, cx);
@@ -158,6 +176,8 @@ impl ControllerNode {
             directory: DirectoryId(registration.directory),
         };
         let outcome = self.controller.register(millis(cx.now), request);
+        // Another process does not wait for what this one has asked for.
+        self.wait_no_more(broker, cx);
         if outcome.answer == Err(Errors::DuplicateBrokerRegistration) {
             cx.say(Rule::DuplicateRegistration, || What::RegistrationWaits { broker });
             self.waiting.insert(broker, (id, registration));
@@ -166,9 +186,8 @@ impl ControllerNode {
         }
         cx.send(Node::Broker(broker), Message::RegisterResponse(id, outcome.answer));
         if outcome.answer.is_ok() {
-            self.heard.insert(broker, cx.now);
-            self.silent.remove(&broker);
             self.controller.contact(broker);
+            self.hear(broker, cx);
         }
         let _told = self.publish(outcome, cx);
     }
@@ -194,12 +213,11 @@ impl ControllerNode {
         };
         let outcome = self.controller.heartbeat(LastContact::Continuous, request);
         if outcome.answer.is_ok() {
-            self.heard.insert(broker, cx.now);
-            self.silent.remove(&broker);
+            self.hear(broker, cx);
         }
         let answer = self.publish(outcome, cx);
-        if answer.is_ok() && self.behind.remove(&broker) {
-            cx.send(Node::Broker(broker), Message::Metadata(self.image()));
+        if answer.is_ok() {
+            self.bring_up_to_date(broker, cx);
         }
         let answer = answer.map(|reply| HeartbeatAnswer {
             fenced: reply.fenced,
@@ -207,6 +225,16 @@ impl ControllerNode {
         });
         cx.send(Node::Broker(broker), Message::HeartbeatResponse(id, answer));
         self.arm_checks(cx);
+    }
+
+    /// A broker has just been heard.
+    fn hear(&mut self, broker: BrokerId, cx: &Cx<'_>) {
+        self.heard.insert(broker, cx.now);
+        self.silent.remove(&broker);
+        if cx.settings.beats_rarely(broker).is_some() {
+            self.silent.insert(broker, Silence::Beatless);
+            self.controller.silence(broker, millis(cx.now));
+        }
     }
 
     /// A broker reports its data directory for each partition it holds a replica of.
@@ -264,9 +292,7 @@ impl ControllerNode {
             Some(ms) => cx.arm(session, from_millis(ms)),
             None => cx.disarm(session),
         }
-        let Some(config) = cx.settings.brokers.first() else {
-            return;
-        };
+        let config = &cx.settings.controller;
         let next = |every: Micros| (cx.now / every.max(1) + 1) * every.max(1);
         let balance_due = next(from_millis(
             config.leader_imbalance_check_interval_seconds.saturating_mul(1_000),
@@ -317,25 +343,40 @@ impl ControllerNode {
     fn spread(&mut self, cx: &mut Cx<'_>) {
         let known: Vec<BrokerId> = self.image.brokers.keys().copied().collect();
         for broker in known {
-            // A broker fetches the metadata log: one that is frozen or cut off does not, and hears nothing. One that waits
-            // to be registered does.
-            let hears = self.waiting.contains_key(&broker) || !self.silent.contains(&broker);
-            if hears && cx.reach.can(Node::Broker(broker)) {
-                self.behind.remove(&broker);
-                cx.send(Node::Broker(broker), Message::Metadata(self.image()));
-            } else {
-                self.behind.insert(broker);
-            }
+            self.behind.insert(broker);
+            self.bring_up_to_date(broker, cx);
         }
     }
 
-    /// News to a broker was lost on the way.
-    pub fn lost(&mut self, broker: BrokerId) {
+    /// Sends a broker the news that it lacks, if it asks for them. One that is frozen or cut off does not, one that waits to
+    /// be registered does.
+    fn bring_up_to_date(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
+        let gone = self.silent.get(&broker) == Some(&Silence::Gone) && !self.waiting.contains_key(&broker);
+        let asks = !gone && !self.timing_out.contains(&broker) && cx.reach.can(Node::Broker(broker));
+        if asks && self.behind.remove(&broker) {
+            cx.send(Node::Broker(broker), Message::Metadata(self.image()));
+        }
+    }
+
+    /// News to a broker were lost on the way. If the path is whole the broker asks again when its request has timed out, and
+    /// hears nothing more until then.
+    pub fn lose_news(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
         self.behind.insert(broker);
+        if cx.reach.can(Node::Broker(broker)) {
+            self.timing_out.insert(broker);
+            cx.arm(asks_again(broker), cx.now + NEWS_TIMEOUT);
+        }
+    }
+
+    fn wait_no_more(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
+        if self.timing_out.remove(&broker) {
+            cx.disarm(asks_again(broker));
+        }
     }
 
     /// A broker can be reached again: it gets the news it has missed.
     pub fn on_reachable(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
+        self.wait_no_more(broker, cx);
         if self.behind.remove(&broker) {
             cx.send_after(Node::Broker(broker), Message::Metadata(self.image()), RECONNECT);
         }
@@ -346,6 +387,38 @@ impl ControllerNode {
         let since = self.heard.get(&broker).copied().unwrap_or(0);
         let every = from_millis(settings.broker(broker).broker_heartbeat_interval_ms).max(1);
         since + now.saturating_sub(since) / every * every
+    }
+
+    /// When the next heartbeat leaves of a broker that is heard all the time; nothing for another.
+    pub fn next_beat(&self, broker: BrokerId, settings: &Settings, now: Micros) -> Option<Micros> {
+        if self.silent.contains_key(&broker) {
+            return None;
+        }
+        self.controller.broker(broker)?;
+        let travels = settings.latency(Node::Broker(broker), Node::Controller);
+        let every = from_millis(settings.broker(broker).broker_heartbeat_interval_ms).max(1);
+        Some(self.latest_beat(broker, settings, now + travels) + every - travels)
+    }
+
+    /// A heartbeat that a broker has just sent was lost: those count that it had sent before.
+    pub fn miss_beat(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
+        let travels = cx.settings.latency(Node::Broker(broker), Node::Controller);
+        let before = (cx.now + travels).saturating_sub(1);
+        self.fall_silent(broker, Silence::Beatless, before, cx);
+    }
+
+    /// A broker's heartbeats are so rare that each is waited for.
+    pub fn expect_beat(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
+        self.fall_silent(broker, Silence::Beatless, cx.now, cx);
+    }
+
+    /// The interval of heartbeats changes: those that were sent count as they were.
+    pub fn note_beats(&mut self, cx: &Cx<'_>) {
+        let brokers: Vec<BrokerId> = self.heard.keys().copied().collect();
+        for broker in brokers {
+            let last = self.latest_beat(broker, cx.settings, cx.now);
+            self.heard.insert(broker, last);
+        }
     }
 
     /// When a broker was heard last; nothing if it has no session.
@@ -360,20 +433,29 @@ impl ControllerNode {
     pub fn silence(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
         // Whoever waits to be registered asks again himself, and nobody is there to ask.
         self.waiting.remove(&broker);
-        if !self.silent.insert(broker) {
-            return;
-        }
-        let last = self.latest_beat(broker, cx.settings, cx.now);
-        self.controller.silence(broker, millis(last));
-        self.arm_checks(cx);
+        self.fall_silent(broker, Silence::Gone, cx.now, cx);
     }
 
-    /// A broker's session is over, whatever it says from now on.
+    /// A broker is silent from now on; of its heartbeats those count that have come until then. One that was silent already was
+    /// heard last when it was.
+    fn fall_silent(&mut self, broker: BrokerId, how: Silence, until: Micros, cx: &mut Cx<'_>) {
+        let was = self.silent.get(&broker).copied();
+        if was != Some(Silence::Gone) {
+            self.silent.insert(broker, how);
+        }
+        if was.is_none() {
+            let last = self.latest_beat(broker, cx.settings, until);
+            self.controller.silence(broker, millis(last));
+            self.arm_checks(cx);
+        }
+    }
+
+    /// A broker's session is found to be over, whatever it says from now on.
     pub fn end_session(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
-        let first = cx.settings.brokers.first();
-        let session = first.map_or(0, |config| config.broker_session_timeout_ms);
-        self.silent.insert(broker);
+        self.silent.entry(broker).or_insert(Silence::Beatless);
+        let session = self.controller.session_timeout_ms();
         self.controller.silence(broker, millis(cx.now) - session - 1);
+        self.check_sessions(cx);
         self.arm_checks(cx);
     }
 
@@ -383,7 +465,7 @@ impl ControllerNode {
             let Some(known) = self.controller.broker(broker) else {
                 continue;
             };
-            if !known.is_active() || self.silent.contains(&broker) || known.metadata_offset == metadata_offset {
+            if !known.is_active() || self.silent.contains_key(&broker) || known.metadata_offset == metadata_offset {
                 continue;
             }
             let epoch = known.epoch;
@@ -401,6 +483,7 @@ impl ControllerNode {
     pub fn kill(&mut self, _: &mut Cx<'_>) {
         self.up = false;
         self.waiting.clear();
+        self.timing_out.clear();
     }
 
     /// The quorum is back: every unfenced broker gets a new session, and is taken for silent until it is heard. A fenced
@@ -411,7 +494,7 @@ impl ControllerNode {
         let unfenced: Vec<BrokerId> = unfenced.map(|(id, _)| *id).collect();
         for broker in unfenced {
             self.heard.insert(broker, cx.now);
-            self.silent.insert(broker);
+            self.silent.insert(broker, Silence::Gone);
             self.controller.silence(broker, millis(cx.now));
         }
         self.arm_checks(cx);
@@ -448,24 +531,22 @@ impl ControllerNode {
         outcome.answer
     }
 
-    /// Configs were set; the controller minds those that decide elections. The first error, if there is one.
-    pub fn configure(&mut self, target: ConfigTarget, configs: &[(String, String)], cx: &mut Cx<'_>) -> Option<Errors> {
-        let guarded = configs.iter().filter(|(name, _)| GUARDED.contains(&name.as_str()));
-        let answers: Vec<_> = guarded
-            .map(|(name, value)| self.configure_one(target, name, value, cx))
-            .collect();
-        answers.into_iter().flatten().next()
+    /// The error with which a change of configs would be answered, all of it: nothing is changed then.
+    pub fn would_refuse(&self, target: ConfigTarget, configs: &[(String, String)]) -> Option<Errors> {
+        let scope = scope_of(target)?;
+        guarded(configs).find_map(|(name, value)| self.controller.check_config(scope, name, Some(value)).err())
     }
 
-    fn configure_one(&mut self, target: ConfigTarget, name: &str, value: &str, cx: &mut Cx<'_>) -> Option<Errors> {
-        let scope = match target {
-            ConfigTarget::Brokers => ConfigScope::Cluster,
-            ConfigTarget::Broker(id) => ConfigScope::Broker(id),
-            ConfigTarget::Topic(id) => ConfigScope::Topic(id),
-            ConfigTarget::Client(_) => return None,
-        };
-        let outcome = self.controller.alter_config(scope, name, Some(value));
-        self.publish(outcome, cx).err()
+    /// Configs were set; the controller minds those that decide elections, and how long its sessions are.
+    pub fn configure(&mut self, target: ConfigTarget, configs: &[(String, String)], cx: &mut Cx<'_>) {
+        self.controller
+            .set_session_timeout(cx.settings.controller.broker_session_timeout_ms);
+        let Some(scope) = scope_of(target) else { return };
+        for (name, value) in guarded(configs) {
+            let outcome = self.controller.alter_config(scope, name, Some(value));
+            let _accepted = self.publish(outcome, cx);
+        }
+        self.arm_checks(cx);
     }
 
     /// Elects a leader by hand.
@@ -520,13 +601,39 @@ impl Fingerprint for ControllerNode {
         if self.silent.is_empty() {
             self.controller.encode(0, out);
         }
-        for set in [&self.silent, &self.behind] {
-            out.len(set.len());
-            set.iter().for_each(|id| out.u16(id.0));
+        let marked = |id: &BrokerId, is_marked: bool| id.0 | u16::from(is_marked) << 15;
+        out.len(self.silent.len());
+        for (id, how) in &self.silent {
+            out.u16(marked(id, *how == Silence::Beatless));
+        }
+        out.len(self.behind.len());
+        for id in &self.behind {
+            out.u16(marked(id, self.timing_out.contains(id)));
         }
         out.len(self.waiting.len());
         self.waiting.keys().for_each(|id| out.u16(id.0));
     }
+}
+
+/// Whose configs the controller takes them for; a client's it does not know.
+fn scope_of(target: ConfigTarget) -> Option<ConfigScope> {
+    match target {
+        ConfigTarget::Brokers => Some(ConfigScope::Cluster),
+        ConfigTarget::Broker(id) => Some(ConfigScope::Broker(id)),
+        ConfigTarget::Topic(id) => Some(ConfigScope::Topic(id)),
+        ConfigTarget::Client(_) => None,
+    }
+}
+
+/// Those of some configs that decide elections.
+fn guarded(configs: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
+    let all = configs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    all.filter(|(name, _)| GUARDED.contains(name))
+}
+
+/// The timer at whose end a broker asks for news again.
+const fn asks_again(broker: BrokerId) -> Timer {
+    Timer::with(TimerKind::Request, Node::Broker(broker))
 }
 
 /// What an accepted `AlterPartition` is answered with.

@@ -4,9 +4,10 @@
 //! power is noticed by nobody until a time-out, and the controller learns of either when a session ends.
 
 use crate::cluster::act::change_settings;
-use crate::cluster::act::{broker_exists, one_protocol};
+use crate::cluster::act::{broker_exists, controller_up, one_protocol};
 use crate::cluster::client::Client;
 use crate::cluster::event::{BrokerState, LostBy, What};
+use crate::cluster::heartbeats;
 use crate::cluster::ids::{BrokerId, ClientId, Node};
 use crate::cluster::input::{Input, Refused};
 use crate::cluster::message::Message;
@@ -72,6 +73,9 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
         Input::Slow(node, factor) => slow(doing, node, factor),
         Input::Drop { kind, from, to, next } => {
             doing.world.model.network.condemn(from, to, kind, next);
+            if let Node::Broker(id) = from {
+                heartbeats::send_condemned(doing, id);
+            }
             Ok(())
         }
         Input::Tear(tp, id, keep) => damage(doing, id, |broker, cx| broker.tear(tp, keep, cx)),
@@ -87,6 +91,8 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
         Input::StartController => controller(doing, true),
         Input::EndSession(id) => {
             broker_exists(doing.world, id)?;
+            controller_up(doing.world)?;
+            doing.hear_brokers();
             doing.with_controller(|controller, cx| controller.end_session(id, cx));
             Ok(())
         }

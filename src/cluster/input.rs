@@ -286,8 +286,8 @@ pub enum Input {
     KillController,
     /// The controller quorum is back.
     StartController,
-    /// The controller finds a broker's session over at its next look, although that broker is awake: it was frozen itself
-    /// for longer than a session, and looks before it listens.
+    /// The controller looks and finds a broker's session over, although that broker is awake: it was frozen itself for longer
+    /// than a session, and looks before it listens.
     EndSession(BrokerId),
 }
 

@@ -18,6 +18,7 @@ pub mod event;
 mod fault;
 pub mod group;
 mod group_view;
+mod heartbeats;
 pub mod ids;
 pub mod image;
 pub mod input;

@@ -118,6 +118,11 @@ impl Network {
         *self.condemned.entry((from, to, kind)).or_default() += next;
     }
 
+    /// Whether the next message of a kind on a path is condemned.
+    pub fn condemns(&self, from: Node, to: Node, kind: MessageKind) -> bool {
+        self.condemned.contains_key(&(from, to, kind))
+    }
+
     /// Whether this message is condemned; one fewer is afterwards.
     pub(crate) fn is_condemned(&mut self, from: Node, to: Node, kind: MessageKind) -> bool {
         let Some(left) = self.condemned.get_mut(&(from, to, kind)) else {

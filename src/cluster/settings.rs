@@ -78,6 +78,16 @@ pub enum Endpoint {
     Any,
 }
 
+/// The brokers' configs that the controller acts on as well. None of them excludes another.
+pub const CONTROLLERS: [&str; 6] = [
+    "auto.leader.rebalance.enable",
+    "broker.session.timeout.ms",
+    "leader.imbalance.check.interval.seconds",
+    "min.insync.replicas",
+    "unclean.leader.election.enable",
+    "unclean.leader.election.interval.ms",
+];
+
 /// Everything an actor may look up while it acts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
@@ -87,6 +97,9 @@ pub struct Settings {
     pub clock_ms: i64,
     /// Configs of each broker; broker B stands at index B - 1.
     pub brokers: Vec<BrokerConfig>,
+    /// Configs of the controller, of which only [`CONTROLLERS`] matter: those that were given to all brokers, never one
+    /// broker's own.
+    pub controller: BrokerConfig,
     /// Disk latencies of each broker, as `brokers`.
     pub disks: Vec<Disk>,
     /// Topics by id.
@@ -107,6 +120,12 @@ impl Settings {
     /// The configs of a broker.
     pub fn broker(&self, id: BrokerId) -> &BrokerConfig {
         &self.brokers[usize::from(id.0) - 1]
+    }
+
+    /// The interval of a broker's heartbeats if its session ends before the next of them: each is news then.
+    pub fn beats_rarely(&self, id: BrokerId) -> Option<Micros> {
+        let every = self.broker(id).broker_heartbeat_interval_ms;
+        (every >= self.controller.broker_session_timeout_ms).then(|| from_millis(every))
     }
 
     /// The disk of a broker.

@@ -14,10 +14,11 @@ use crate::cluster::contact;
 use crate::cluster::controller_node::ControllerNode;
 use crate::cluster::event::{Cause, Event, LostBy, Sink, What};
 use crate::cluster::fault::{self, Notice};
+use crate::cluster::heartbeats;
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicPartition};
 use crate::cluster::image::Image;
 use crate::cluster::input::{Input, Pending, Refused};
-use crate::cluster::message::Message;
+use crate::cluster::message::{Message, MessageKind};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::{LAST_TIME, Micros};
 use crate::cluster::tracked::Tracked;
@@ -180,6 +181,17 @@ pub(crate) struct Doing<'a> {
     effects: Vec<Effect>,
 }
 
+impl<'a> Doing<'a> {
+    /// What happens before anybody listens.
+    pub fn unheard(world: &'a mut World) -> Doing<'a> {
+        Doing {
+            world,
+            events: None,
+            effects: Vec::new(),
+        }
+    }
+}
+
 impl Doing<'_> {
     /// Says what happened.
     pub fn say(&mut self, rule: Rule, what: impl FnOnce() -> What) {
@@ -228,9 +240,12 @@ impl Doing<'_> {
             (Node::Controller, Node::Broker(sender)) => {
                 self.hear_brokers();
                 let last_word = self.is_last_word(sender, &message);
+                let beats = message.kind() == MessageKind::Heartbeat;
                 self.with_controller(|controller, cx| controller.on_message(sender, message, cx));
                 if last_word {
                     fault::silence(self, from);
+                } else if beats {
+                    heartbeats::send_condemned(self, sender);
                 }
             }
             (Node::Broker(id), _) => {
@@ -391,25 +406,30 @@ impl Doing<'_> {
         };
         let kind = message.kind();
         self.say(rule, || What::MessageLost { from, to, kind, by });
+        match (from, to, kind) {
+            (Node::Controller, Node::Broker(id), MessageKind::Metadata) => {
+                self.with_controller(|controller, cx| controller.lose_news(id, cx));
+            }
+            (Node::Broker(id), Node::Controller, MessageKind::Heartbeat) if by == LostBy::Dropped => {
+                self.with_controller(|controller, cx| controller.miss_beat(id, cx));
+            }
+            _ => {}
+        }
         self.on_lost(from, to);
         self.on_lost(to, from);
     }
 
-    /// Tells a node that something between it and a peer was lost.
+    /// Tells a broker or a client that something between it and a peer was lost. The controller asks for nothing and waits
+    /// for no answer.
     pub fn on_lost(&mut self, node: Node, peer: Node) {
         match node {
-            Node::Controller => {
-                if let Node::Broker(id) = peer {
-                    self.with_controller(|controller, _| controller.lost(id));
-                }
-            }
             Node::Broker(id) if self.world.broker(id).is_some_and(|b| b.is_running()) => {
                 self.with_broker(id, |broker, cx| broker.on_lost(peer, cx));
             }
             Node::Client(id) if self.world.is_awake(node) => {
                 self.with_client(id, |client, cx| client.on_lost(peer, cx));
             }
-            Node::Broker(_) | Node::Client(_) => {}
+            Node::Controller | Node::Broker(_) | Node::Client(_) => {}
         }
     }
 

@@ -30,7 +30,8 @@ impl Stage {
         config.set_all(brokers.iter().copied()).unwrap();
         let world = World::new(Setup {
             elr,
-            brokers: vec![config; 3],
+            brokers: vec![config.clone(); 3],
+            controller: config,
             ..Setup::default()
         });
         let mut stage = Stage { world, asked: 1 << 20 };
@@ -182,6 +183,21 @@ fn a_late_report_of_a_directory_elects_nobody() {
     assert!(!known.broker(BrokerId(1)).unwrap().fenced);
     let partition = known.partition(TP).unwrap();
     assert_eq!((partition.leader, partition.isr.as_slice()), (None, &[BrokerId(1)][..]));
+}
+
+/// A controller that looks before it listens fences a broker that is awake; told of it, that one is unfenced again.
+#[test]
+fn a_session_that_is_over_is_found_at_once() {
+    let mut stage = Stage::new(ElrFeature::On, &[], &[]);
+    let is_fenced = |stage: &Stage| stage.world.controller().state().broker(BrokerId(1)).unwrap().fenced;
+    stage.run_for(SECOND);
+    stage.act(Input::EndSession(BrokerId(1)));
+    assert!(is_fenced(&stage));
+    stage.run_for(SECOND);
+    assert!(!is_fenced(&stage));
+    stage.act(Input::KillController);
+    let nobody_looks = step(&mut stage.world, Input::EndSession(BrokerId(1)), &mut Silent);
+    assert!(nobody_looks.is_err());
 }
 
 /// A lower minimum throws the ELR away, which is a change of the partition. The leader takes it over before the config,

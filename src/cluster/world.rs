@@ -11,6 +11,7 @@ use crate::cluster::client::Client;
 use crate::cluster::controller::ElrFeature;
 use crate::cluster::controller_node::ControllerNode;
 use crate::cluster::event::BrokerState;
+use crate::cluster::heartbeats;
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
 use crate::cluster::image::Image;
 use crate::cluster::network::Network;
@@ -34,6 +35,8 @@ pub struct Setup {
     pub rules: Rules,
     /// Configs of each broker; broker B stands at index B - 1.
     pub brokers: Vec<BrokerConfig>,
+    /// Configs of the controller.
+    pub controller: BrokerConfig,
 }
 
 impl Default for Setup {
@@ -44,6 +47,7 @@ impl Default for Setup {
             elr: ElrFeature::On,
             rules: Rules::default(),
             brokers: vec![BrokerConfig::default(); 3],
+            controller: BrokerConfig::default(),
         }
     }
 }
@@ -86,13 +90,14 @@ impl World {
             clock_ms: setup.clock_ms,
             disks: vec![Disk::default(); count],
             brokers: setup.brokers,
+            controller: setup.controller,
             ..Settings::default()
         };
         let ids = || (1..=count as u16).map(BrokerId);
         let controller = ControllerNode::new(&settings, setup.elr, setup.rules, ids());
         let image = controller.image();
         let brokers = ids()
-            .map(|id| Tracked::new(Broker::boot(id, Arc::clone(&image), &settings)))
+            .map(|id| Tracked::new(Broker::boot(id, Arc::clone(&image))))
             .collect();
         let model = Model {
             now: 0,
@@ -104,10 +109,12 @@ impl World {
             network: Network::default(),
             timers: Timers::default(),
         };
-        World {
+        let mut world = World {
             model,
             book: Book::default(),
-        }
+        };
+        heartbeats::begin(&mut world);
+        world
     }
 
     /// Virtual time since the start, in microseconds.

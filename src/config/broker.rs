@@ -2,7 +2,7 @@
 //! Mirrors `KafkaConfig` with `ReplicationConfigs`, `ServerLogConfigs`, `KRaftConfigs`, `CleanerConfig`.
 //!
 //! In a real cluster the controllers read the session timeout and the election intervals from their own properties; here
-//! they stand among the brokers' configs and hold for the controller.
+//! they stand among the brokers' configs, and what is given to all brokers holds for the controller.
 
 use super::def::{Def, Scope};
 use super::error::ConfigError;

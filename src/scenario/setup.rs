@@ -44,7 +44,8 @@ fn begin(setup: &mut Setup, statement: &Statement) -> Result<bool, Refused> {
             }
         }
         Statement::Brokers { count, configs } => {
-            setup.brokers = vec![configured(*count, configs)?; usize::from(*count)]
+            setup.controller = configured(*count, configs)?;
+            setup.brokers = vec![setup.controller.clone(); usize::from(*count)];
         }
         Statement::Broker { brokers, configs } => override_configs(setup, brokers, configs)?,
         _ => return Ok(false),

@@ -4,14 +4,16 @@
 //! `handleAlterPartitionError`. While a change is under way the high watermark already waits for who joins and still
 //! waits for who leaves; a write with `acks=all` is admitted by the committed ISR.
 
-use crate::cluster::actor::{Cx, Timer, TimerKind};
+use crate::cluster::actor::{Cx, TimerKind};
 use crate::cluster::event::What;
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};
 use crate::cluster::message::{AlterPartition, AlterPartitionResult, Correlation, Message};
 use crate::cluster::rules::Rule;
+use crate::cluster::settings::Micros;
 use crate::log::Errors;
 
 use super::alter::{InFlight, RETRY};
+use super::lifecycle::CONTROLLER_SOCKET_TIMEOUT;
 use super::process::Process;
 use super::replica::{IsrChange, PendingIsr};
 
@@ -138,6 +140,7 @@ impl Process {
             return;
         }
         self.alter.in_flight = None;
+        self.arm_controller_timeout(cx);
         match answer {
             Ok(results) => {
                 for (tp, result) in results {
@@ -246,20 +249,16 @@ impl Process {
         self.arm_once(cx, TimerKind::Lag, due);
     }
 
-    /// Whether a lost request to change ISRs is on its way.
-    pub(super) fn alter_is_lost(&self) -> bool {
-        self.alter.in_flight.as_ref().is_some_and(|request| request.lost)
+    /// When the lost request to change ISRs times out, if there is one.
+    pub(super) fn alter_timeout(&self) -> Option<Micros> {
+        let lost = self.alter.in_flight.as_ref().filter(|request| request.lost)?;
+        Some(lost.sent + CONTROLLER_SOCKET_TIMEOUT)
     }
 
     /// A request, or its answer, was lost.
-    pub(super) fn lose_alter(&mut self, cx: &mut Cx<'_>) {
-        if let Some(request) = &mut self.alter.in_flight
-            && !request.lost
-        {
+    pub(super) fn lose_alter(&mut self) {
+        if let Some(request) = &mut self.alter.in_flight {
             request.lost = true;
-            let due = request.sent + super::lifecycle::CONTROLLER_SOCKET_TIMEOUT;
-            let timer = Timer::with(TimerKind::Request, Node::Controller);
-            cx.arm(timer, due);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What a process says to the controller: registration, the heartbeats that decide something, controlled shutdown.
 //!
 //! Mirrors `BrokerLifecycleManager`. Heartbeats that change nothing are computed by the controller and never sent; one is
-//! sent to be unfenced, to be heard again after a silence, to report a new data directory, and to shut down.
+//! sent to be unfenced, to be heard again after a silence, to report a new data directory, and to shut down. They are all
+//! sent while some of them are to be lost, and where they come so rarely that the session ends between two of them.
 //!
 //! Deliberately absent: metadata read by the broker itself (the controller sends it), startup checks, features.
 
@@ -28,7 +29,7 @@ const SHUTDOWN_PATIENCE: Micros = 300_000_000;
 pub(super) struct ControllerLink {
     /// The registration or heartbeat that waits for an answer.
     asked: Option<Asked>,
-    /// Metadata offset of the latest answer that left this broker fenced: without newer metadata it does not ask again.
+    /// Metadata offset at the latest answer that found this broker fenced: without newer metadata it does not ask again.
     refused_at: Option<i64>,
     /// Whether it must be heard again after a silence.
     unheard: bool,
@@ -38,7 +39,7 @@ pub(super) struct ControllerLink {
     pub(super) alter_retry: Option<Micros>,
     /// For when the timer of the two is armed.
     wake: Option<Micros>,
-    /// When the next heartbeat of a controlled shutdown is due.
+    /// When the next heartbeat is due that is sent because of its time alone; nothing is said before.
     beat: Option<Micros>,
     /// The previous broker epoch, from the marker of a clean stop.
     pub(super) previous_epoch: Option<i64>,
@@ -81,13 +82,11 @@ impl Process {
     /// What must be said to the controller now.
     fn wish(&self) -> Option<Want> {
         let link = &self.controller;
-        let in_metadata = || self.epoch.is_some() && self.image.broker_epoch(self.id) == self.epoch;
         let report = |when| self.directory.1 == Some(when);
         let heartbeat = match self.phase {
             Phase::Starting => return Some(Want::Register),
-            Phase::Stopping(_) if link.beat.is_none() => HeartbeatWant::ShutDown,
-            Phase::Stopping(_) => return None,
-            Phase::Fenced if !in_metadata() => return None,
+            Phase::Stopping(_) => HeartbeatWant::ShutDown,
+            Phase::Fenced if !self.is_in_metadata() => return None,
             Phase::Fenced if report(ReportDirectory::First) => HeartbeatWant::AssignDirectory(self.directory.0),
             Phase::Fenced if link.unheard || link.refused_at.is_none_or(|at| at < self.image.offset) => {
                 HeartbeatWant::Unfence
@@ -100,10 +99,16 @@ impl Process {
         Some(Want::Heartbeat(heartbeat))
     }
 
+    /// Whether it has read of its own registration.
+    fn is_in_metadata(&self) -> bool {
+        self.epoch.is_some() && self.image.broker_epoch(self.id) == self.epoch
+    }
+
     /// Says what must be said, if nothing is on its way and the controller can be reached.
     pub(super) fn speak(&mut self, cx: &mut Cx<'_>) {
         let Some(want) = self.wish() else { return };
-        if self.controller.asked.is_some() || !cx.reach.can(Node::Controller) {
+        let link = &self.controller;
+        if link.asked.is_some() || link.beat.is_some() || !cx.reach.can(Node::Controller) {
             return;
         }
         let correlation = self.correlation();
@@ -142,7 +147,7 @@ impl Process {
         let asked = self.controller.asked.filter(|asked| asked.correlation == id)?;
         self.controller.asked = None;
         if asked.lost {
-            cx.disarm(Timer::with(TimerKind::Request, Node::Controller));
+            self.arm_controller_timeout(cx);
         }
         Some(asked.want)
     }
@@ -178,15 +183,17 @@ impl Process {
         match (want, answer) {
             (HeartbeatWant::AssignDirectory(_), Ok(_)) => self.directory.1 = None,
             (HeartbeatWant::Unfence, Ok(answer)) => {
-                self.controller.refused_at = answer.fenced.then_some(self.image.offset);
+                // Unfenced though the news of it are not there yet: they will come, too.
+                let waits = answer.fenced || self.phase == Phase::Fenced;
+                self.controller.refused_at = waits.then_some(self.image.offset);
+                self.go_on_beating(cx, next);
             }
             (HeartbeatWant::ShutDown, Ok(answer)) if answer.should_shut_down => {
                 self.controller.finished = true;
                 return;
             }
             (HeartbeatWant::ShutDown, _) => {
-                self.controller.beat = Some(next);
-                cx.arm(Timer::of(TimerKind::Heartbeat), next);
+                self.beat_at(cx, next);
                 return;
             }
             (_, Err(_)) => {
@@ -202,10 +209,49 @@ impl Process {
         from_millis(cx.settings.broker(self.id).broker_heartbeat_interval_ms)
     }
 
-    /// The heartbeat timer of a controlled shutdown.
+    /// The next heartbeat leaves then.
+    fn beat_at(&mut self, cx: &mut Cx<'_>, due: Micros) {
+        self.controller.beat = Some(due);
+        cx.arm(Timer::of(TimerKind::Heartbeat), due);
+    }
+
+    /// Whatever is to be said need not wait for the next heartbeat, unless it is one of a controlled shutdown.
+    fn beat_at_will(&mut self, cx: &mut Cx<'_>) {
+        if !matches!(self.phase, Phase::Stopping(_)) && self.controller.beat.take().is_some() {
+            cx.disarm(Timer::of(TimerKind::Heartbeat));
+        }
+    }
+
+    /// The next heartbeat, due then, is not to be computed; unless one is sent before anyway.
+    pub(super) fn beat_for_real(&mut self, cx: &mut Cx<'_>, due: Micros) {
+        let sent_anyway = match self.phase {
+            Phase::Starting | Phase::Stopping(_) => true,
+            Phase::Up => false,
+            Phase::Fenced => match self.controller.asked.map(|asked| asked.want) {
+                Some(want) => want != Want::Heartbeat(HeartbeatWant::Unfence),
+                None => self.wish().is_some() || !self.is_in_metadata(),
+            },
+        };
+        if !sent_anyway {
+            self.beat_at(cx, due);
+        }
+    }
+
+    /// After a heartbeat that was answered: whether the one after it is to be computed.
+    fn go_on_beating(&mut self, cx: &mut Cx<'_>, next: Micros) {
+        if self.controller.beat.is_some() || cx.settings.beats_rarely(self.id).is_some() {
+            self.beat_for_real(cx, next);
+        }
+    }
+
+    /// The time of a heartbeat has come.
     pub(super) fn on_heartbeat_due(&mut self, cx: &mut Cx<'_>) {
-        let Phase::Stopping(since) = self.phase else { return };
         self.controller.beat = None;
+        let Phase::Stopping(since) = self.phase else {
+            self.controller.unheard = self.epoch.is_some();
+            self.speak(cx);
+            return;
+        };
         if cx.now >= since + SHUTDOWN_PATIENCE {
             self.controller.finished = true;
         } else if cx.reach.can(Node::Controller) {
@@ -249,6 +295,7 @@ impl Process {
         let waits = cx.settings.broker(self.id).controlled_shutdown_enable
             && cx.holds(Rule::ControlledShutdown)
             && self.phase.state() != BrokerState::Starting;
+        self.beat_at_will(cx);
         self.enter(cx, Phase::Stopping(cx.now), Rule::ControlledShutdown);
         if !waits {
             self.controller.finished = true;
@@ -262,21 +309,44 @@ impl Process {
 
     /// What was on its way to or from the controller was lost: the time-outs run now.
     pub(super) fn lose_controller(&mut self, cx: &mut Cx<'_>) {
-        self.lose_alter(cx);
-        let timeout = from_millis(cx.settings.broker(self.id).broker_session_timeout_ms) / 2;
-        if let Some(asked) = self.controller.asked.as_mut().filter(|asked| !asked.lost) {
+        self.lose_alter();
+        if let Some(asked) = &mut self.controller.asked {
             asked.lost = true;
-            cx.arm(Timer::with(TimerKind::Request, Node::Controller), asked.sent + timeout);
+        }
+        self.arm_controller_timeout(cx);
+    }
+
+    /// When the lost registration or heartbeat times out. It waits for an answer no longer than a heartbeat's interval, which
+    /// is the channel's `retryTimeoutMs`.
+    fn beat_timeout(&self, cx: &Cx<'_>) -> Option<Micros> {
+        let lost = self.controller.asked.filter(|asked| asked.lost)?;
+        Some(lost.sent + self.heartbeat_interval(cx).min(CONTROLLER_SOCKET_TIMEOUT))
+    }
+
+    /// Arms the timer for the first of what was lost.
+    pub(super) fn arm_controller_timeout(&mut self, cx: &mut Cx<'_>) {
+        let first = self.beat_timeout(cx).into_iter().chain(self.alter_timeout()).min();
+        let timer = Timer::with(TimerKind::Request, Node::Controller);
+        match first {
+            Some(due) => cx.arm(timer, due),
+            None => cx.disarm(timer),
         }
     }
 
-    /// A request to the controller has timed out.
+    /// A request to the controller has timed out. A registration or a heartbeat is sent again after an interval, as after any
+    /// failure (`scheduleNextCommunicationAfterFailure`).
     pub(super) fn time_out_controller(&mut self, cx: &mut Cx<'_>) {
-        self.forget_lost();
-        if self.alter_is_lost() {
+        if self.alter_timeout().is_some_and(|due| due <= cx.now) {
             self.retry_isr_changes(cx);
         }
-        self.speak(cx);
+        if self.beat_timeout(cx).is_some_and(|due| due <= cx.now) {
+            self.forget_lost();
+            self.controller.unheard = self.epoch.is_some();
+            if cx.reach.can(Node::Controller) || matches!(self.phase, Phase::Stopping(_)) {
+                self.beat_at(cx, cx.now + self.heartbeat_interval(cx));
+            }
+        }
+        self.arm_controller_timeout(cx);
     }
 
     fn forget_lost(&mut self) {
@@ -299,7 +369,9 @@ impl Process {
         if self.phase == Phase::Starting {
             // A registration that waited for the end of an older session is asked for again.
             self.controller.asked = None;
+            self.arm_controller_timeout(cx);
         }
+        self.beat_at_will(cx);
         self.speak(cx);
     }
 
@@ -309,10 +381,11 @@ impl Process {
         if self.controller.reconnect.is_some_and(|at| at <= cx.now) {
             self.controller.reconnect = None;
             self.forget_lost();
-            if self.alter_is_lost() {
+            if self.alter_timeout().is_some() {
                 self.alter.in_flight = None;
             }
-            cx.disarm(Timer::with(TimerKind::Request, Node::Controller));
+            self.arm_controller_timeout(cx);
+            self.beat_at_will(cx);
             self.speak(cx);
         }
         if self.controller.alter_retry.is_some_and(|at| at <= cx.now) {

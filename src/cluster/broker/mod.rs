@@ -74,7 +74,7 @@ pub struct Broker {
 
 impl Broker {
     /// A broker that is up, registered and unfenced at time 0, as the image says.
-    pub fn boot(id: BrokerId, image: Arc<Image>, _: &Settings) -> Broker {
+    pub fn boot(id: BrokerId, image: Arc<Image>) -> Broker {
         let mut process = Process::new(id, 0, 0, (0, None));
         process.epoch = image.broker_epoch(id);
         process.phase = Phase::Up;
@@ -244,6 +244,11 @@ impl Broker {
             Node::Broker(leader) => process.reach_leader(cx, leader),
             Node::Client(_) => {}
         });
+    }
+
+    /// Its next heartbeat, due then, is sent and not computed.
+    pub fn beat_for_real(&mut self, due: Micros, cx: &mut Cx<'_>) {
+        self.handle(cx, |process, cx| process.beat_for_real(cx, due));
     }
 
     /// A process starts: it loads what lies on the host and registers.

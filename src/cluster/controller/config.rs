@@ -87,7 +87,7 @@ impl Controller {
     /// Refuses with `INVALID_CONFIG` for a topic's value out of range and for what ELR forbids, with
     /// `UNKNOWN_TOPIC_OR_PARTITION` or `BROKER_ID_NOT_REGISTERED` for somebody who is not there.
     pub fn alter_config(&mut self, scope: ConfigScope, name: &str, value: Option<&str>) -> Outcome<Result<(), Errors>> {
-        if let Err(error) = self.validate_config(scope, name, value) {
+        if let Err(error) = self.check_config(scope, name, value) {
             return Outcome::refused(Err(error));
         }
         // A topic's value that is what it was is not written again; a broker's is.
@@ -111,7 +111,11 @@ impl Controller {
         self.commit(Ok(()), records)
     }
 
-    fn validate_config(&self, scope: ConfigScope, name: &str, value: Option<&str>) -> Result<(), Errors> {
+    /// Whether a config may be set or removed, as [`alter_config`](Self::alter_config) has it.
+    ///
+    /// # Errors
+    /// What that refuses it with.
+    pub fn check_config(&self, scope: ConfigScope, name: &str, value: Option<&str>) -> Result<(), Errors> {
         let guarded = name == MIN_ISR && self.elr == ElrFeature::On;
         let (valid, exists) = match scope {
             ConfigScope::Cluster => (!guarded || value.is_some(), Ok(())),

@@ -156,6 +156,13 @@ impl Controller {
         self.settings.session_timeout_ms
     }
 
+    /// Sets `broker.session.timeout.ms`: sessions that run end by the new one.
+    pub fn set_session_timeout(&mut self, ms: i64) {
+        if self.settings.session_timeout_ms != ms {
+            Arc::make_mut(&mut self.settings).session_timeout_ms = ms;
+        }
+    }
+
     /// Whether ELR is on.
     pub fn elr(&self) -> ElrFeature {
         self.elr

@@ -7,6 +7,7 @@ use super::members::Goodbye;
 use super::run::{MS, Observed, Run, SECOND};
 use super::state;
 use super::step::{OneOrMany, Place, Step, Whom, text};
+use crate::cluster::event::BrokerState;
 use crate::cluster::input::{CheckpointFile, ConfigTarget, ElectionType};
 use crate::cluster::settings::{Micros, from_millis};
 use crate::cluster::{BrokerId, Input, TopicId, TopicPartition};
@@ -152,11 +153,11 @@ impl Run {
             Step::Stop { b, timeout, place } => {
                 let tp = self.partition(&place)?;
                 let id = self.broker(tp, b.as_ref()).ok_or("there is no leader to stop")?;
-                if self.is_paused(id) {
-                    self.stop_when_resumed.push(id);
-                } else if self.is_running(id) {
-                    // One that stops already, or does not run yet, takes no notice.
-                    let _stops = self.act(Input::Stop(id));
+                match self.world.broker_state(id) {
+                    Some(BrokerState::Paused) => self.stop_when_resumed.push(id),
+                    Some(BrokerState::Up | BrokerState::Fenced) => self.must(Input::Stop(id))?,
+                    // One that stops already, has stopped, or is not registered yet takes no notice.
+                    _ => {}
                 }
                 let patience = span(timeout, STOPS)?;
                 let exited = self.wait_for(patience, |run| !run.is_running(id));
@@ -165,10 +166,13 @@ impl Run {
             }
             Step::Wipe { b } => self.must(Input::Wipe(one_of(b))),
             Step::WipePartition { place, b } => {
-                let tp = self.partition(&place)?;
+                let (tp, id) = (self.partition(&place)?, one_of(b));
+                let has_folder = self.world.broker(id).is_some_and(|broker| broker.replica(tp).is_some());
                 // Where there is no such folder there is none to delete.
-                let _lost = self.act(Input::WipePartition(tp, one_of(b)));
-                Ok(())
+                match has_folder {
+                    true => self.must(Input::WipePartition(tp, id)),
+                    false => Ok(()),
+                }
             }
             Step::ForgetCheckpoints { b, files } => {
                 let own = ["replication-offset-checkpoint".to_owned()];
@@ -315,9 +319,12 @@ impl Run {
     fn pause(&mut self, whom: &[Whom]) -> Result<(), String> {
         for one in whom {
             match one {
-                // Signals to processes that are gone, or are frozen already, change nothing.
                 Whom::Broker(id) => {
-                    let _pauses = self.act(Input::Pause(BrokerId(*id)));
+                    let id = BrokerId(*id);
+                    // Signals to processes that are gone, or are frozen already, change nothing.
+                    if self.is_running(id) && !self.is_paused(id) {
+                        self.must(Input::Pause(id))?;
+                    }
                 }
                 // Frozen or gone is the same to those who hear nothing of it.
                 Whom::Named(_) => return self.must(Input::KillController),
@@ -332,7 +339,10 @@ impl Run {
             match one {
                 Whom::Broker(id) => {
                     let id = BrokerId(*id);
-                    let _goes_on = self.act(Input::Resume(id));
+                    // The same holds for those who are not frozen.
+                    if self.is_paused(id) {
+                        self.must(Input::Resume(id))?;
+                    }
                     if self.stop_when_resumed.contains(&id) {
                         self.stop_when_resumed.retain(|other| *other != id);
                         self.must(Input::Stop(id))?;

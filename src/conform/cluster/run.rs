@@ -96,7 +96,8 @@ impl Run {
                 0 => ElrFeature::Off,
                 _ => ElrFeature::On,
             },
-            brokers: vec![config; usize::from(count)],
+            brokers: vec![config.clone(); usize::from(count)],
+            controller: config,
             ..Setup::default()
         };
         let mut run = Run {

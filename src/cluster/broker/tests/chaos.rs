@@ -45,7 +45,8 @@ impl Chaos {
         let setup = Setup {
             seed,
             elr,
-            brokers: vec![config; 3],
+            brokers: vec![config.clone(); 3],
+            controller: config,
             ..Setup::default()
         };
         let partitions = 1 + chance.draw() % 2;

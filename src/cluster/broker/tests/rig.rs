@@ -90,7 +90,7 @@ impl Rig {
             image.brokers.insert(BrokerId(id), registered);
         }
         let known = Arc::new(image.clone());
-        let boot = |id| Broker::boot(BrokerId(id), Arc::clone(&known), &settings);
+        let boot = |id| Broker::boot(BrokerId(id), Arc::clone(&known));
         let brokers = (1..=count).map(boot).collect();
         let mut rig = Rig {
             settings,
