@@ -136,6 +136,13 @@ impl Metadata {
         }
     }
 
+    /// There are topics of which it has not asked before: it does so without waiting (`requestUpdateForNewTopics`).
+    pub(super) fn want_new_topics(&mut self) {
+        self.refreshed = None;
+        self.fruitless = 0;
+        self.want(None);
+    }
+
     /// The request for an image will not be answered.
     pub(super) fn unanswered(&mut self, by: BrokerId, now: Micros) {
         self.asking = Asking::Wanted;
