@@ -98,9 +98,12 @@ impl Metadata {
         self.started = now;
     }
 
-    /// A new process of the client starts now: it has to ask for the cluster again.
+    /// A new process of the client starts now: it knows nothing of the cluster, and asks.
     pub(super) fn restart(&mut self, now: Micros) {
-        *self = Metadata::new(self.shared());
+        *self = Metadata::new(Arc::new(Image {
+            offset: -1,
+            ..Image::default()
+        }));
         self.start(now);
         self.want(None);
     }
@@ -115,11 +118,6 @@ impl Metadata {
     /// What the client knows.
     pub(super) fn image(&self) -> &Image {
         &self.image
-    }
-
-    /// The same, to be kept.
-    pub(super) fn shared(&self) -> Arc<Image> {
-        Arc::clone(&self.image)
     }
 
     /// The leader of a partition and its epoch, as far as the client knows.

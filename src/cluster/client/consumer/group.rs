@@ -347,18 +347,18 @@ impl Consumer {
     }
 
     /// The leader takes over everybody's topics. If there are others among them than its own it asks the cluster for those
-    /// before it assigns (`updateGroupSubscription`).
+    /// before it assigns; if it asks already it waits for the answer (`updateGroupSubscription`).
     fn prepare_to_assign(&mut self, joined: Box<Joined>, cx: &mut Cx) {
         let Some(membership) = &mut self.membership else { return };
         let leads = joined.leader == joined.member;
         let of_all = joined.members.iter().flat_map(|member| &member.subscription.topics);
         membership.watched = of_all.filter(|_| leads).cloned().collect();
-        if membership.watched.is_subset(&membership.topics) {
-            self.ask_share(&joined, cx);
-        } else {
-            membership.stage = Stage::Assigning(joined);
+        if !membership.watched.is_subset(&membership.topics) {
             self.metadata.want_new_topics();
+        } else if !leads || self.metadata.is_idle() {
+            return self.ask_share(&joined, cx);
         }
+        membership.stage = Stage::Assigning(joined);
     }
 
     /// The leader assigns once the cluster has told what it asked.
@@ -418,8 +418,13 @@ impl Consumer {
 
     /// It reads this share from now on: what it keeps goes on where it stands, what it gets begins at the group's commit.
     fn take_share(&mut self, share: &SortedSet<Slot>, cx: &mut Cx) {
+        let newest = |name: &Arc<str>| {
+            let mut named = cx.settings.topics.iter().rev().filter(|(_, topic)| topic.name == *name);
+            named.next().map(|(id, _)| *id)
+        };
+        // The leader may know more of the cluster.
         let partition = |slot: &Slot| {
-            let topic = self.topic(&slot.topic, cx)?;
+            let topic = self.topic(&slot.topic, cx).or_else(|| newest(&slot.topic))?;
             Some(TopicPartition {
                 topic,
                 partition: slot.partition,
