@@ -261,9 +261,8 @@ impl Membership {
         encoder.str(self.protocol.map_or("", Assignor::name));
         let remembers = u8::from(self.remembered.is_some()) << 2;
         let watches_others = !self.watched.is_subset(&self.topics);
-        encoder.u8(
-            u8::from(self.rejoin) | u8::from(self.lost.is_some()) << 1 | remembers | u8::from(watches_others) << 3,
-        );
+        encoder
+            .u8(u8::from(self.rejoin) | u8::from(self.lost.is_some()) << 1 | remembers | u8::from(watches_others) << 3);
         if watches_others {
             encoder.len(self.watched.len());
             self.watched.iter().for_each(|topic| encoder.str(topic));

@@ -231,7 +231,7 @@ impl Producer {
     pub fn on_timer(&mut self, timer: Timer, cx: &mut Cx) {
         self.alarms.fired(timer);
         match (timer.kind, timer.peer) {
-            (TimerKind::Refresh, _) => self.metadata.want(None),
+            (TimerKind::Refresh, _) => self.metadata.want_of_another(),
             (TimerKind::Request, Some(Node::Broker(peer))) => self.on_request_timeout(peer, cx),
             (TimerKind::Retry, Some(Node::Broker(peer))) if self.connections.is_broken(peer, cx.now) => {
                 cx.close(Node::Broker(peer));
@@ -268,10 +268,18 @@ impl Producer {
         self.go_on(cx);
     }
 
-    /// When it asks for the cluster's state because of its age, and what it knows.
-    pub fn refreshes_at(&self, now: Micros) -> (Micros, &Image) {
-        let max_age = from_millis(self.config.metadata_max_age_ms);
-        (self.metadata.refreshes_at(max_age, now), self.metadata.image())
+    /// When it asks for the cluster's state because of its age.
+    pub fn refreshes_at(&self, now: Micros) -> Micros {
+        self.metadata
+            .refreshes_at(from_millis(self.config.metadata_max_age_ms), now)
+    }
+
+    /// Whether this image would tell it anything: that there are more partitions, or new leaders in a topic that it has
+    /// sent to.
+    pub fn would_learn(&self, image: &Image) -> bool {
+        let topics = self.accumulator.topics();
+        let partitions = topics.flat_map(|topic| choice::partitions(image, topic));
+        self.metadata.would_learn(image, partitions.map(|(tp, _)| tp))
     }
 
     /// A config has changed, or anything else that its next move hangs on.
@@ -475,10 +483,11 @@ impl Producer {
     /// partition that was not there when it was asked for.
     fn needs_news(&self, cx: &Cx) -> bool {
         let absent = |handed: &Handed| !self.knows(handed.to);
-        self.application.blocked().is_some_and(absent) || self.accumulator.heads().any(|(tp, ..)| match self.metadata.leader(tp) {
-            None => true,
-            Some((leader, _)) => !self.connections.is_within_reach(leader, cx),
-        })
+        self.application.blocked().is_some_and(absent)
+            || self.accumulator.heads().any(|(tp, ..)| match self.metadata.leader(tp) {
+                None => true,
+                Some((leader, _)) => !self.connections.is_within_reach(leader, cx),
+            })
     }
 
     fn ask_metadata(&mut self, cx: &mut Cx) {
