@@ -462,7 +462,11 @@ impl Doing<'_> {
                 }
             }
             let (node, timer) = (Node::Client(id), Timer::of(TimerKind::Refresh));
+            let now = self.world.model.now;
+            let is_due = |at: Micros| at <= now;
             match self.world.refresh_due(id) {
+                // Several clients may ask at the same instant: who has not had its turn keeps it.
+                Some(_) if self.world.model.timers.due(node, timer).is_some_and(is_due) => {}
                 Some(due) => self.world.model.timers.arm(node, timer, due),
                 None => {
                     self.world.model.timers.disarm(node, timer);
