@@ -83,7 +83,7 @@ impl TimerKind {
         }
     }
 
-    /// Whether the timer is housekeeping by the clock, which never keeps a run from being quiet.
+    /// Whether the timer is housekeeping by the clock (a look at metadata that is old is), which never keeps a run from being quiet.
     pub const fn is_housekeeping(self) -> bool {
         matches!(
             self,
@@ -95,6 +95,7 @@ impl TimerKind {
                 | TimerKind::Controller
                 | TimerKind::Expiry
                 | TimerKind::PollInterval
+                | TimerKind::Refresh
         )
     }
 }

@@ -169,7 +169,7 @@ rules! {
     OffsetsExpire "offsets.expire" "What a group without members has committed, and what nobody subscribes to, is forgotten after offsets.retention.minutes." "OffsetMetadataManager.cleanupExpiredOffsets" "c91a-expired-commit-earliest";
     OffsetsReset "offsets.reset" "The operator moves the commit of a group without members, within what the log holds." "ConsumerGroupCommand.resetOffsets" "c101a-rewind-earliest";
     AutoCommit "consumer.auto-commit" "A consumer commits its position every auto.commit.interval.ms, before it gives up partitions, and when it closes." "ConsumerCoordinator.maybeAutoCommitOffsetsAsync" "g06-a-consumer-commits-by-its-interval";
-    MetadataAge "client.metadata.age" "A client asks for the cluster's state when what it knows is metadata.max.age.ms old, and so learns of new partitions." "Metadata.timeToNextUpdate" "c99a-new-partition-latest";
+    MetadataAge "client.metadata.age" "A client asks for the cluster's state when what it knows is metadata.max.age.ms old, and so learns of new partitions and leaders." "Metadata.timeToNextUpdate" "c99a-new-partition-latest";
     PollInterval "consumer.poll-interval" "A member that does not poll for max.poll.interval.ms leaves its group." "AbstractCoordinator.HeartbeatThread" "g07-an-application-that-does-not-poll";
 
     // Of the log itself.

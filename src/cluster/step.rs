@@ -469,7 +469,7 @@ impl Doing<'_> {
     }
 
     /// What follows from a step: clients that wait for news of the cluster are woken when somebody they reach has some, and
-    /// those whose turn it is to ask learn of new partitions.
+    /// those whose turn it is to ask learn of new partitions and leaders.
     fn settle(&mut self) {
         contact::settle(self);
         for at in 0..self.world.model.clients.len() {
@@ -482,7 +482,11 @@ impl Doing<'_> {
                 }
             }
             let (node, timer) = (Node::Client(id), Timer::of(TimerKind::Refresh));
+            let now = self.world.model.now;
+            let is_due = |at: Micros| at <= now;
             match self.world.refresh_due(id) {
+                // Several clients may ask at the same instant: who has not had its turn keeps it.
+                Some(_) if self.world.model.timers.due(node, timer).is_some_and(is_due) => {}
                 Some(due) => self.world.model.timers.arm(node, timer, due),
                 None => {
                     self.world.model.timers.disarm(node, timer);
@@ -518,14 +522,13 @@ impl World {
         has_news.then(|| wanted.poll_at(self.model.now))
     }
 
-    /// When a client asks for the cluster's state because of its age, if there are partitions that it does not know.
+    /// When a client asks for the cluster's state because of its age, if somebody whom it reaches has news for it.
     fn refresh_due(&self, id: ClientId) -> Option<Micros> {
         let client = self.client(id).filter(|c| c.is_running())?;
-        let (due, known) = client.refreshes_at(self.model.now);
-        let more = |image: &Arc<Image>| image.partitions.len() > known.partitions.len();
         let mut awake = self.brokers().filter(|b| self.is_awake(Node::Broker(b.id())));
+        let news = |image: &Arc<Image>| client.would_learn(image);
         let news = awake
-            .any(|b| b.image().is_some_and(more) && self.network().connects(Node::Client(id), Node::Broker(b.id())));
-        (news && self.rules().on(Rule::MetadataAge)).then_some(due)
+            .any(|b| b.image().is_some_and(news) && self.network().connects(Node::Client(id), Node::Broker(b.id())));
+        (news && self.rules().on(Rule::MetadataAge)).then(|| client.refreshes_at(self.model.now))
     }
 }

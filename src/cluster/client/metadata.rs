@@ -5,9 +5,11 @@
 //! here it waits without stepping, and says at which instants it would ask ([`News`]), so that the world wakes it at the
 //! first of them at which somebody knows more. A leader named in an error answer (KIP-951) is taken over at once.
 //!
-//! A client asks, too, when what it knows is as old as `metadata.max.age.ms`. Nothing but new partitions of a topic is
-//! learned by that alone, so only then does it leave ([`Metadata::refreshes_at`]). Mirrors `Metadata` and
-//! `NetworkClient.DefaultMetadataUpdater`.
+//! A client asks, too, when what it knows is as old as `metadata.max.age.ms`. The request leaves only where a broker that it
+//! reaches could tell it something: partitions that it has not heard of, or a new leader of those that it uses
+//! ([`Metadata::refreshes_at`], [`Metadata::would_learn`]). A real client asks whom it has least to do with, which is left to
+//! chance among those that are idle; here it goes from broker to broker, so that one who knows nothing new (a zombie) costs
+//! it another `metadata.max.age.ms`. Mirrors `Metadata` and `NetworkClient.DefaultMetadataUpdater`.
 
 use std::sync::Arc;
 
@@ -71,8 +73,7 @@ pub(super) struct Metadata {
     last: Option<BrokerId>,
     /// The broker that failed last: it is asked only if there is no other.
     failed: Option<BrokerId>,
-    /// When its process started, with the cluster as it was. Until there are partitions that it does not know this decides
-    /// nothing; from then on the deadline is armed, and so it is no part of the canonical encoding.
+    /// When its process started, with the cluster as it was. Until there are news for it this decides nothing; from then on the deadline is armed, and so it is no part of the canonical encoding.
     started: Micros,
     /// When the last answer, or failure to answer, came.
     refreshed: Option<Micros>,
@@ -98,9 +99,12 @@ impl Metadata {
         self.started = now;
     }
 
-    /// A new process of the client starts now: it has to ask for the cluster again.
+    /// A new process of the client starts now: it knows nothing of the cluster, and asks.
     pub(super) fn restart(&mut self, now: Micros) {
-        *self = Metadata::new(self.shared());
+        *self = Metadata::new(Arc::new(Image {
+            offset: -1,
+            ..Image::default()
+        }));
         self.start(now);
         self.want(None);
     }
@@ -112,14 +116,16 @@ impl Metadata {
         since + (now.saturating_sub(since) / max_age + 1) * max_age
     }
 
+    /// Whether this image would tell it anything about the cluster as such, or about partitions that the client uses.
+    pub(super) fn would_learn(&self, image: &Image, mut used: impl Iterator<Item = TopicPartition>) -> bool {
+        let epoch = |image: &Image, tp: TopicPartition| image.partition(tp).map(|known| known.leader_epoch);
+        let moved = |tp: TopicPartition| epoch(image, tp) > epoch(&self.image, tp);
+        image.offset > self.image.offset && (image.partitions.len() > self.image.partitions.len() || used.any(moved))
+    }
+
     /// What the client knows.
     pub(super) fn image(&self) -> &Image {
         &self.image
-    }
-
-    /// The same, to be kept.
-    pub(super) fn shared(&self) -> Arc<Image> {
-        Arc::clone(&self.image)
     }
 
     /// The leader of a partition and its epoch, as far as the client knows.
@@ -134,6 +140,19 @@ impl Metadata {
         if self.asking == Asking::No {
             self.asking = Asking::Wanted;
         }
+    }
+
+    /// What it knows is old: it asks another broker than the last time.
+    pub(super) fn want_of_another(&mut self) {
+        self.fruitless = self.fruitless.max(1);
+        self.want(None);
+    }
+
+    /// There are topics of which it has not asked before: it does so without waiting (`requestUpdateForNewTopics`).
+    pub(super) fn want_new_topics(&mut self) {
+        self.refreshed = None;
+        self.fruitless = 0;
+        self.want(None);
     }
 
     /// The request for an image will not be answered.

@@ -169,9 +169,14 @@ impl Client {
         either!(self, it => it.begin(cx))
     }
 
-    /// When it asks for the cluster's state because what it knows is old, and what it knows.
-    pub fn refreshes_at(&self, now: Micros) -> (Micros, &Image) {
+    /// When it asks for the cluster's state because what it knows is old.
+    pub fn refreshes_at(&self, now: Micros) -> Micros {
         either!(self, it => it.refreshes_at(now))
+    }
+
+    /// Whether this image would tell it anything that it could use.
+    pub fn would_learn(&self, image: &Image) -> bool {
+        either!(self, it => it.would_learn(image))
     }
 
     /// A config has changed.

@@ -81,7 +81,9 @@ reads! {
         /// See [`Client::position`](super::Client::position).
         fn position(tp: TopicPartition) -> Option<i64>;
         /// See [`Client::refreshes_at`](super::Client::refreshes_at).
-        fn refreshes_at(now: Micros) -> (Micros, &Image);
+        fn refreshes_at(now: Micros) -> Micros;
+        /// See [`Client::would_learn`](super::Client::would_learn).
+        fn would_learn(image: &Image) -> bool;
         /// See [`Client::encode_times`](super::Client::encode_times).
         fn encode_times(now: Micros, encoder: &mut Encoder) -> ();
     }

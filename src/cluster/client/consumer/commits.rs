@@ -40,7 +40,9 @@ impl Consumer {
             _ if follows => None,
             Stage::In => None,
             Stage::Out => Some(Errors::UnknownMemberId),
-            Stage::Preparing | Stage::Joining | Stage::Syncing => Some(Errors::RebalanceInProgress),
+            Stage::Preparing | Stage::Joining | Stage::Assigning(_) | Stage::Syncing => {
+                Some(Errors::RebalanceInProgress)
+            }
         };
         match refused {
             Some(error) => self.tell_commit_failed(error, cx),

@@ -1,7 +1,7 @@
 //! A consumer as member of its group, and what is special about the classic protocol: it joins, gets its share, and says that
 //! it is alive.
 //!
-//! The leader of a generation assigns; the others only ask. Under the eager protocol all partitions are given up before a
+//! The leader of a generation assigns the topics of all; the others only ask. Under the eager protocol all partitions are given up before a
 //! member joins again, under the cooperative one only those that go to somebody else. Heartbeats that change nothing do not
 //! travel: the world tells a member when the next one would be news (see `contact`). Mirrors `AbstractCoordinator` and
 //! `ConsumerCoordinator`.
@@ -53,7 +53,7 @@ impl Consumer {
         let beats = match membership.stage {
             Stage::In => !membership.rejoin,
             Stage::Preparing => self.follows(),
-            Stage::Joining | Stage::Syncing | Stage::Out => false,
+            Stage::Joining | Stage::Assigning(_) | Stage::Syncing | Stage::Out => false,
         };
         let under_way = membership.waits(|what| matches!(what, GroupAsks::Heartbeat | GroupAsks::ConsumerBeat));
         if !beats || under_way || membership.at().is_none() {
@@ -102,6 +102,7 @@ impl Consumer {
         if self.follows() {
             self.follow(cx);
         } else {
+            self.assign_if_known(cx);
             self.notice_new_partitions(cx);
             self.join_if_needed(cx);
         }
@@ -119,7 +120,7 @@ impl Consumer {
         }
     }
 
-    /// The leader looks whether its topics have other partitions than it has assigned.
+    /// The leader looks whether the group's topics have other partitions than it has assigned.
     fn notice_new_partitions(&mut self, cx: &Cx) {
         let counts = self.partition_counts(cx);
         let Some(membership) = &mut self.membership else { return };
@@ -128,8 +129,8 @@ impl Consumer {
         }
     }
 
-    /// How many partitions each subscribed topic has, as far as this client knows.
-    pub(super) fn partition_counts(&self, cx: &Cx) -> SortedMap<Arc<str>, u32> {
+    /// How many partitions each topic that it watches has, as far as this client knows.
+    fn partition_counts(&self, cx: &Cx) -> SortedMap<Arc<str>, u32> {
         let Some(membership) = &self.membership else {
             return SortedMap::new();
         };
@@ -139,7 +140,7 @@ impl Consumer {
             let count = known.filter(|tp| tp.topic == topic).count() as u32;
             Some((Arc::clone(name), count))
         };
-        membership.topics.iter().filter_map(count).collect()
+        membership.watched.iter().filter_map(count).collect()
     }
 
     /// The topic of this name that exists, as far as this client knows.
@@ -173,7 +174,7 @@ impl Consumer {
                 self.give_up_before_join(cx);
                 self.send_join(cx);
             }
-            Stage::Preparing | Stage::Joining | Stage::Syncing => {}
+            Stage::Preparing | Stage::Joining | Stage::Assigning(_) | Stage::Syncing => {}
         }
     }
 
@@ -333,29 +334,56 @@ impl Consumer {
         match answer {
             JoinAnswer::IdGiven(member) => membership.member = member,
             JoinAnswer::Joined(joined) => {
-                membership.stage = Stage::Syncing;
                 membership.member = Arc::clone(&joined.member);
                 membership.generation = joined.generation;
                 membership.protocol = Some(joined.protocol);
                 membership.rejoin = false;
                 membership.joined = cx.now;
                 membership.attempts = 0;
-                self.ask_share(*joined, cx);
+                self.prepare_to_assign(joined, cx);
             }
             JoinAnswer::Refused(error) => self.on_group_error(error, cx),
         }
     }
 
+    /// The leader takes over everybody's topics. If there are others among them than its own it asks the cluster for those
+    /// before it assigns; if it asks already it waits for the answer (`updateGroupSubscription`).
+    fn prepare_to_assign(&mut self, joined: Box<Joined>, cx: &mut Cx) {
+        let Some(membership) = &mut self.membership else { return };
+        let leads = joined.leader == joined.member;
+        let of_all = joined.members.iter().flat_map(|member| &member.subscription.topics);
+        membership.watched = of_all.filter(|_| leads).cloned().collect();
+        if !membership.watched.is_subset(&membership.topics) {
+            self.metadata.want_new_topics();
+        } else if !leads || self.metadata.is_idle() {
+            return self.ask_share(&joined, cx);
+        }
+        membership.stage = Stage::Assigning(joined);
+    }
+
+    /// The leader assigns once the cluster has told what it asked.
+    fn assign_if_known(&mut self, cx: &mut Cx) {
+        let told = self.life == Life::Running && self.metadata.is_idle();
+        let Some(membership) = self.membership.as_mut().filter(|_| told) else {
+            return;
+        };
+        if let Stage::Assigning(joined) = &membership.stage {
+            let joined = joined.clone();
+            self.ask_share(&joined, cx);
+        }
+    }
+
     /// Asks for its share; the leader brings everybody's.
-    fn ask_share(&mut self, joined: Joined, cx: &mut Cx) {
+    fn ask_share(&mut self, joined: &Joined, cx: &mut Cx) {
         let leads = joined.leader == joined.member;
         let counts = self.partition_counts(cx);
         let shares = if leads && !joined.skip_assignment && cx.holds(Rule::GroupAssign) {
-            assign(&joined, counts.clone())
+            assign(joined, counts.clone())
         } else {
             Vec::new()
         };
         if let Some(membership) = &mut self.membership {
+            membership.stage = Stage::Syncing;
             membership.assigned_over = leads.then_some(counts);
         }
         if !self.ask_group(GroupAsks::Sync, |standing| GroupRequest::Sync(standing, shares), cx)
@@ -390,8 +418,13 @@ impl Consumer {
 
     /// It reads this share from now on: what it keeps goes on where it stands, what it gets begins at the group's commit.
     fn take_share(&mut self, share: &SortedSet<Slot>, cx: &mut Cx) {
+        let newest = |name: &Arc<str>| {
+            let mut named = cx.settings.topics.iter().rev().filter(|(_, topic)| topic.name == *name);
+            named.next().map(|(id, _)| *id)
+        };
+        // The leader may know more of the cluster.
         let partition = |slot: &Slot| {
-            let topic = self.topic(&slot.topic, cx)?;
+            let topic = self.topic(&slot.topic, cx).or_else(|| newest(&slot.topic))?;
             Some(TopicPartition {
                 topic,
                 partition: slot.partition,

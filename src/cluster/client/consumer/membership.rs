@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::cluster::assignor::{Assignor, Slot};
 use crate::cluster::client::connections::{Asked, Connections};
-use crate::cluster::group::protocol::{MemberId, Standing};
+use crate::cluster::group::protocol::{Joined, MemberId, Standing};
 use crate::cluster::ids::{BrokerId, GroupId, TopicPartition};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
@@ -38,6 +38,8 @@ pub(super) enum Stage {
     Preparing,
     /// It waits for the others.
     Joining,
+    /// It leads and is to assign topics of others, of which it asks the cluster first.
+    Assigning(Box<Joined>),
     /// It waits for its share.
     Syncing,
     /// It has its share.
@@ -116,7 +118,9 @@ pub(super) struct Membership {
     pub(super) rejoin: bool,
     /// It has lost its partitions by this rule, and its application does not know it yet (classic protocol).
     pub(super) lost: Option<Rule>,
-    /// As leader: how many partitions each topic had when it assigned them.
+    /// As leader: the topics of all members, which it watches for new partitions.
+    pub(super) watched: SortedSet<Arc<str>>,
+    /// As leader: how many partitions each of them had when it assigned them.
     pub(super) assigned_over: Option<SortedMap<Arc<str>, u32>>,
     /// When it joined: heartbeats and automatic commits count from here.
     pub(super) joined: Micros,
@@ -163,6 +167,7 @@ impl Membership {
             remembered: None,
             rejoin: true,
             lost: None,
+            watched: SortedSet::new(),
             assigned_over: None,
             joined: 0,
             next_auto_commit: 0,
@@ -249,12 +254,19 @@ impl Membership {
             Stage::Joining => 2,
             Stage::Syncing => 3,
             Stage::In => 4,
+            Stage::Assigning(_) => 5,
         });
         encoder.str(&self.member);
         encoder.i32(self.generation);
         encoder.str(self.protocol.map_or("", Assignor::name));
         let remembers = u8::from(self.remembered.is_some()) << 2;
-        encoder.u8(u8::from(self.rejoin) | u8::from(self.lost.is_some()) << 1 | remembers);
+        let watches_others = !self.watched.is_subset(&self.topics);
+        encoder
+            .u8(u8::from(self.rejoin) | u8::from(self.lost.is_some()) << 1 | remembers | u8::from(watches_others) << 3);
+        if watches_others {
+            encoder.len(self.watched.len());
+            self.watched.iter().for_each(|topic| encoder.str(topic));
+        }
         // Only who was given something by the sticky assignor has any of this.
         if let Some((slots, generation)) = &self.remembered {
             encoder.len(slots.len());

@@ -365,7 +365,7 @@ impl Consumer {
         match (timer.kind, timer.peer) {
             (TimerKind::Poll, _) if self.poll.is_some_and(|poll| poll.until <= cx.now) => self.end_poll(),
             (TimerKind::Heartbeat, _) => self.beat(cx),
-            (TimerKind::Refresh, _) => self.metadata.want(None),
+            (TimerKind::Refresh, _) => self.metadata.want_of_another(),
             (TimerKind::Request, Some(Node::Broker(peer))) => self.on_request_timeout(peer, cx),
             (TimerKind::Retry, Some(Node::Broker(peer))) => self.on_broken(peer, cx),
             (TimerKind::Retry, None) if timer.partition.is_none() => {
@@ -420,10 +420,15 @@ impl Consumer {
         self.go_on(cx);
     }
 
-    /// When it asks for the cluster's state because of its age, and what it knows.
-    pub fn refreshes_at(&self, now: Micros) -> (Micros, &Image) {
-        let max_age = from_millis(self.config.metadata_max_age_ms);
-        (self.metadata.refreshes_at(max_age, now), self.metadata.image())
+    /// When it asks for the cluster's state because of its age.
+    pub fn refreshes_at(&self, now: Micros) -> Micros {
+        self.metadata
+            .refreshes_at(from_millis(self.config.metadata_max_age_ms), now)
+    }
+
+    /// Whether this image would tell it anything: that there are more partitions, or new leaders of what it reads.
+    pub fn would_learn(&self, image: &Image) -> bool {
+        self.metadata.would_learn(image, self.readings.keys().copied())
     }
 
     /// A config has changed, or anything else that its next move hangs on.

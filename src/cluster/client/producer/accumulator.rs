@@ -174,6 +174,13 @@ impl Accumulator {
             .map(|(tp, queue)| (tp.partition, queue.len() as u32))
     }
 
+    /// The topics that ever had a batch.
+    pub(super) fn topics(&self) -> impl Iterator<Item = TopicId> + '_ {
+        let mut last = None;
+        let topics = self.queues.keys().map(|tp| tp.topic);
+        topics.filter(move |&topic| last.replace(topic) != Some(topic))
+    }
+
     /// The partition's first batch.
     pub(super) fn first(&self, tp: TopicPartition) -> Option<BatchId> {
         self.queues.get(&tp)?.front().copied()

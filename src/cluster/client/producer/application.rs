@@ -44,7 +44,7 @@ pub(super) struct Application {
     runs: Vec<Run>,
     /// How many numbers are taken.
     numbers: u32,
-    /// The record that waits for memory, and since when.
+    /// The record that waits for memory or for what the client does not know yet, and since when.
     blocked: Option<(Handed, Micros)>,
 }
 
@@ -101,17 +101,22 @@ impl Application {
         Some(handed)
     }
 
-    /// There is no memory for a record: the application has waited since then, and goes on waiting.
+    /// The client cannot take a record yet: the application has waited since then, and goes on waiting.
     pub(super) fn block(&mut self, handed: Handed, since: Micros) {
         self.blocked = Some((handed, since));
     }
 
-    /// The record that waits for memory, to be tried again, and since when it waits.
+    /// The record that waits, to be tried again, and since when it waits.
     pub(super) fn unblock(&mut self) -> Option<(Handed, Micros)> {
         self.blocked.take()
     }
 
-    /// Since when the application waits for memory.
+    /// The record that waits.
+    pub(super) fn blocked(&self) -> Option<&Handed> {
+        self.blocked.as_ref().map(|(handed, _)| handed)
+    }
+
+    /// Since when the application waits with a record.
     pub(super) fn blocked_since(&self) -> Option<Micros> {
         self.blocked.as_ref().map(|&(_, since)| since)
     }

@@ -1,8 +1,12 @@
 //! A batch on its way: records of one partition that are sent, retried and decided together.
 //!
-//! While it is open, records are added as long as they surely fit below `batch.size`; when it is drained its bytes are
-//! fixed, and from then on only its producer stamp can change (after an epoch bump). Mirrors `ProducerBatch` and the
-//! sizes of `MemoryRecordsBuilder`. Deliberately absent: compression and its estimates.
+//! While it is open, records are added as long as they fit into what was allocated: `batch.size`, or the most that the first
+//! record can take, if that is more. When it is drained its bytes are fixed, and from then on only its producer stamp can
+//! change (after an epoch bump). Mirrors `ProducerBatch` and the sizes of `MemoryRecordsBuilder`.
+//!
+//! With `batch.size=0` a batch takes one record, as its documentation has it. The real one has room for a second as small as
+//! a few bytes if it comes before the batch leaves, which is a race of two threads. Deliberately absent: compression and
+//! its estimates.
 
 use std::sync::Arc;
 
@@ -26,6 +30,8 @@ pub(super) struct ProducerBatch {
     contents: Contents,
     /// Bytes it may have, and that were allocated for it.
     limit: usize,
+    /// It takes one record only: `batch.size` was 0.
+    alone: bool,
     /// Bytes it has.
     size: usize,
     /// Bytes of its largest record.
@@ -60,6 +66,7 @@ impl ProducerBatch {
                 tags: Vec::new(),
             },
             limit: batch_size.max(upper_bound(first)),
+            alone: batch_size == 0,
             size: RECORD_BATCH_OVERHEAD,
             largest: 0,
             closed: false,
@@ -74,17 +81,19 @@ impl ProducerBatch {
         }
     }
 
-    /// Adds a record if it surely fits; if not, the batch is closed and the record comes back. Says how many bytes it took.
+    /// Adds a record if it fits, by the bytes that it takes here (`MemoryRecordsBuilder.hasRoomFor`); if not, the batch is
+    /// closed and the record comes back. Says how many bytes it took.
     pub(super) fn add(&mut self, record: Record, tag: u64) -> Result<usize, Record> {
         let Contents::Open { records, tags } = &mut self.contents else {
             return Err(record);
         };
-        if self.closed || (!records.is_empty() && self.size + record.size_upper_bound() > self.limit) {
+        let base = records.first().map_or(record.timestamp, |first| first.timestamp);
+        let bytes = record.size_in_bytes(records.len() as i32, record.timestamp - base);
+        let has_room = records.is_empty() || (!self.alone && self.size + bytes <= self.limit);
+        if self.closed || !has_room {
             self.closed = true;
             return Err(record);
         }
-        let base = records.first().map_or(record.timestamp, |first| first.timestamp);
-        let bytes = record.size_in_bytes(records.len() as i32, record.timestamp - base);
         self.size += bytes;
         self.largest = self.largest.max(bytes);
         records.push(record);
@@ -231,7 +240,8 @@ impl ProducerBatch {
             }
         }
         encoder.len(self.limit);
-        encoder.u8(u8::from(self.closed) | u8::from(self.split) << 1 | u8::from(self.restamped) << 2);
+        let flags = [self.closed, self.split, self.restamped, self.alone];
+        encoder.u8((0..).zip(flags).map(|(bit, flag)| u8::from(flag) << bit).sum());
         encoder.option(self.stamp, |encoder, stamp| {
             encoder.i64(stamp.id);
             encoder.i16(stamp.epoch);
@@ -282,22 +292,46 @@ mod tests {
         batch
     }
 
-    #[test]
-    fn batch_size_zero_takes_one_record() {
-        let mut batch = filled(0, &[2]);
-        assert!(!batch.is_full());
-        assert!(batch.add(record(0), 1).is_err());
-        assert!(batch.is_full());
+    /// How many records of this size and distance in time a batch takes that was opened by the first of them.
+    fn taken(batch_size: usize, value: usize, every: i64) -> usize {
+        let record = |index: usize| Record {
+            timestamp: 1_000 + every * index as i64,
+            ..record(value)
+        };
+        let mut batch = ProducerBatch::new(TP, batch_size, &record(0), 0);
+        (0..8)
+            .take_while(|&index| batch.add(record(index), index as u64).is_ok())
+            .count()
     }
 
     #[test]
-    fn room_is_judged_by_the_most_a_record_can_take() {
-        // Header 61; a record of 10 bytes takes 17 and could take 34.
-        let mut batch = filled(61 + 17 + 34, &[10]);
-        assert_eq!(batch.add(record(10), 1), Ok(17));
-        assert_eq!(batch.size(), 61 + 2 * 17);
-        let mut tight = filled(61 + 17 + 33, &[10]);
-        assert!(tight.add(record(10), 1).is_err());
+    fn room_is_judged_by_what_a_record_takes() {
+        // Header 61; a record of 30 bytes takes 37, one of 10 takes 17, and 18 when its time needs a second byte.
+        assert_eq!(taken(61 + 4 * 37, 30, 0), 4);
+        assert_eq!(taken(61 + 4 * 37 - 1, 30, 0), 3);
+        assert_eq!(taken(61 + 2 * 17, 10, 0), 2);
+        assert_eq!(taken(61 + 2 * 17, 10, 100), 1);
+        assert_eq!(taken(61 + 2 * 17 + 1, 10, 100), 2);
+    }
+
+    #[test]
+    fn what_is_allocated_for_one_small_record_has_room_for_more() {
+        // With a batch.size below that, the most that the first record can take is allocated.
+        let taken = [0, 2, 6, 14, 20, 100].map(|value| taken(1, value, 0));
+        assert_eq!(taken, [3, 2, 2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn batch_size_zero_takes_one_record() {
+        assert_eq!(taken(0, 0, 0), 1);
+    }
+
+    #[test]
+    fn what_found_no_room_closes_the_batch() {
+        let mut batch = filled(0, &[20]);
+        assert!(!batch.is_full());
+        assert!(batch.add(record(20), 1).is_err());
+        assert!(batch.is_full());
     }
 
     #[test]

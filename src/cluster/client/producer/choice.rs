@@ -6,7 +6,7 @@
 //! `RecordAccumulator` that keeps a partitioner for each topic.
 
 use crate::cluster::chance::Chance;
-use crate::cluster::ids::{TopicId, TopicPartition};
+use crate::cluster::ids::{BrokerId, TopicId, TopicPartition};
 use crate::cluster::image::Image;
 use crate::cluster::partitioner::{Availability, StickyPartitioner, Switching, partition_for_key};
 use crate::log::Encoder;
@@ -24,10 +24,11 @@ fn availability(image: &Image, topic: TopicId) -> Vec<Availability> {
     partitions(image, topic).map(|(_, leader)| state(leader)).collect()
 }
 
-fn partitions(
+/// The partitions of a topic, with their leaders.
+pub(super) fn partitions(
     image: &Image,
     topic: TopicId,
-) -> impl Iterator<Item = (u32, Option<crate::cluster::ids::BrokerId>)> + '_ {
+) -> impl Iterator<Item = (TopicPartition, Option<BrokerId>)> + '_ {
     let first = TopicPartition { topic, partition: 0 };
     let last = TopicPartition {
         topic,
@@ -36,7 +37,7 @@ fn partitions(
     image
         .partitions
         .range(first..=last)
-        .map(|(tp, partition)| (tp.partition, partition.leader))
+        .map(|(tp, partition)| (*tp, partition.leader))
 }
 
 /// The partition of a record with this key.

@@ -47,7 +47,7 @@ impl Producer {
 
     /// What the first batch of a partition waits for.
     pub(super) fn waits(&self, tp: TopicPartition, cx: &Cx) -> Waits {
-        let hurry = self.life == Life::Closing || self.application.blocked_since().is_some();
+        let hurry = self.life == Life::Closing || self.is_exhausted();
         let linger = if cx.holds(Rule::Linger) {
             from_millis(self.config.linger_ms)
         } else {

@@ -7,8 +7,8 @@
 //!
 //! Deliberately absent: transactions, compression, interceptors, custom partitioners, the handshake of a connection, the
 //! round trip that gives a producer its id, and `partitioner.availability.timeout.ms`. A full buffer makes the application
-//! wait for `max.block.ms`, and the record fails when no batch was decided by then; who waits for metadata does not block,
-//! since every topic is known from the start.
+//! wait, and so does a topic or a partition that the client does not know yet; what still waits after `max.block.ms` fails.
+//! The topics of the set-up are known from the start, to the first process of a client.
 
 mod accumulator;
 mod application;
@@ -20,6 +20,7 @@ mod raw;
 mod sequences;
 #[cfg(test)]
 mod tests;
+mod topics;
 
 use std::sync::Arc;
 
@@ -46,6 +47,7 @@ use application::{Application, Handed};
 use choice::{Choice, Last};
 use raw::Raws;
 use sequences::Sequences;
+use topics::Topics;
 
 /// What a producer asks brokers.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +75,7 @@ pub struct Producer {
     starts: u32,
     chance: Chance,
     metadata: Metadata,
+    topics: Topics,
     application: Application,
     choice: Choice,
     batches: Batches,
@@ -82,7 +85,7 @@ pub struct Producer {
     raws: Raws,
     /// Records whose application has not been told, those not yet handed over included.
     undecided: u32,
-    /// Some batch waits for a leader that is not known or cannot be reached.
+    /// Some batch waits for a leader that is not known or cannot be reached, or the application for what is not known.
     stuck: bool,
     alarms: Alarms,
 }
@@ -98,6 +101,7 @@ impl Producer {
             chance: Chance::of(seed, &name),
             name,
             metadata: Metadata::new(image),
+            topics: Topics::OfSetUp,
             application: Application::new(id),
             choice: Choice::default(),
             batches: Batches::default(),
@@ -193,19 +197,20 @@ impl Producer {
         self.stuck = false;
     }
 
-    /// A new process starts: another producer id, but the numbers of the records go on. What it knows of the cluster it
-    /// has to ask for again.
+    /// A new process starts: another producer id, but the numbers of the records go on. It knows nothing of the cluster.
     pub fn start(&mut self, cx: &mut Cx) {
         self.starts += 1;
         self.life = Life::Running;
         self.sequences = Sequences::new(self.id, self.starts);
         self.metadata.restart(cx.now);
+        self.topics = Topics::none();
         self.go_on(cx);
     }
 
     /// Topics were created, which everybody knows at once.
     pub fn topics_created(&mut self, new: &[(TopicPartition, Arc<PartitionImage>)], cx: &mut Cx) {
         self.metadata.topics_created(new);
+        new.iter().for_each(|(tp, _)| self.topics.created(tp.topic));
         self.go_on(cx);
     }
 
@@ -224,6 +229,7 @@ impl Producer {
                 let asked = self.connections.answered(from, correlation);
                 if asked.is_some() {
                     self.metadata.learn(self.id, &image, cx);
+                    self.topics.answered();
                 }
             }
             Message::Closed => self.on_closed(from, cx),
@@ -236,7 +242,7 @@ impl Producer {
     pub fn on_timer(&mut self, timer: Timer, cx: &mut Cx) {
         self.alarms.fired(timer);
         match (timer.kind, timer.peer) {
-            (TimerKind::Refresh, _) => self.metadata.want(None),
+            (TimerKind::Refresh, _) => self.metadata.want_of_another(),
             (TimerKind::Request, Some(Node::Broker(peer))) => self.on_request_timeout(peer, cx),
             (TimerKind::Retry, Some(Node::Broker(peer))) if self.connections.is_broken(peer, cx.now) => {
                 cx.close(Node::Broker(peer));
@@ -273,10 +279,18 @@ impl Producer {
         self.go_on(cx);
     }
 
-    /// When it asks for the cluster's state because of its age, and what it knows.
-    pub fn refreshes_at(&self, now: Micros) -> (Micros, &Image) {
-        let max_age = from_millis(self.config.metadata_max_age_ms);
-        (self.metadata.refreshes_at(max_age, now), self.metadata.image())
+    /// When it asks for the cluster's state because of its age.
+    pub fn refreshes_at(&self, now: Micros) -> Micros {
+        self.metadata
+            .refreshes_at(from_millis(self.config.metadata_max_age_ms), now)
+    }
+
+    /// Whether this image would tell it anything: that there are more partitions, or new leaders in a topic that it has
+    /// sent to.
+    pub fn would_learn(&self, image: &Image) -> bool {
+        let topics = self.accumulator.topics();
+        let partitions = topics.flat_map(|topic| choice::partitions(image, topic));
+        self.metadata.would_learn(image, partitions.map(|(tp, _)| tp))
     }
 
     /// A config has changed, or anything else that its next move hangs on.
@@ -344,8 +358,12 @@ impl Producer {
         any
     }
 
-    /// Takes a record over; without memory it comes back.
+    /// Takes a record over; without memory, or before the client knows where it could go, it comes back.
     fn take(&mut self, handed: Handed, cx: &mut Cx) -> Result<(), Handed> {
+        if !self.knows(handed.to) {
+            self.look_up(handed.to);
+            return Err(handed);
+        }
         let by_key = |record: &Record| record.key.clone().filter(|_| !self.config.partitioner_ignore_keys);
         let (topic, chosen) = match handed.to {
             Destination::Broker(partition, broker) => {
@@ -399,6 +417,32 @@ impl Producer {
         }
     }
 
+    /// Whether it knows enough of the cluster to choose where a record goes.
+    fn knows(&self, to: Destination) -> bool {
+        let at = match to {
+            Destination::Broker(..) => return true,
+            Destination::Partition(tp) => tp,
+            Destination::Topic(topic) => TopicPartition { topic, partition: 0 },
+        };
+        self.topics.knows(at.topic) && self.metadata.image().partition(at).is_some()
+    }
+
+    /// Asks for a topic of which this process has not asked before. What is not there when the answer comes it can only
+    /// wait for.
+    fn look_up(&mut self, to: Destination) {
+        let (Destination::Topic(topic) | Destination::Partition(TopicPartition { topic, .. })) = to else {
+            return;
+        };
+        if self.topics.seek(topic) {
+            self.metadata.want_new_topics();
+        }
+    }
+
+    /// Whether the application waits for memory.
+    fn is_exhausted(&self) -> bool {
+        self.application.blocked().is_some_and(|handed| self.knows(handed.to))
+    }
+
     /// Tells the application about a record, once. Without the rule that has it told it goes on waiting.
     fn tell(&mut self, tag: Tag, partition: Option<TopicPartition>, outcome: Outcome, rule: Rule, cx: &mut Cx) {
         if !cx.holds(rule) {
@@ -446,12 +490,15 @@ impl Producer {
         }
     }
 
-    /// Whether some batch waits for a leader that is not known or cannot be reached.
+    /// Whether some batch waits for a leader that is not known or cannot be reached, or the application for a topic or a
+    /// partition that was not there when it was asked for.
     fn needs_news(&self, cx: &Cx) -> bool {
-        self.accumulator.heads().any(|(tp, ..)| match self.metadata.leader(tp) {
-            None => true,
-            Some((leader, _)) => !self.connections.is_within_reach(leader, cx),
-        })
+        let absent = |handed: &Handed| !self.knows(handed.to);
+        self.application.blocked().is_some_and(absent)
+            || self.accumulator.heads().any(|(tp, ..)| match self.metadata.leader(tp) {
+                None => true,
+                Some((leader, _)) => !self.connections.is_within_reach(leader, cx),
+            })
     }
 
     fn ask_metadata(&mut self, cx: &mut Cx) {
@@ -522,6 +569,7 @@ impl Fingerprint for Producer {
         encoder.u32(self.starts);
         encoder.u32(self.chance.drawn());
         self.metadata.encode(encoder);
+        self.topics.encode(encoder);
         self.application.encode(encoder);
         self.choice.encode(encoder);
         self.accumulator.encode(&self.batches, encoder);
