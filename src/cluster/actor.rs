@@ -154,6 +154,8 @@ pub enum Effect {
     },
     /// Set a timer; one that is set already is moved.
     Arm(Timer, Micros),
+    /// Set the timer of something periodic to its next tick; one that is due stays until it has gone off.
+    ArmTick(Timer, Micros),
     /// Clear a timer.
     Disarm(Timer),
     /// Close the connection to a peer: it is told, behind what was sent before.
@@ -223,6 +225,11 @@ impl Cx<'_> {
     /// Sets a timer to an absolute time.
     pub fn arm(&mut self, timer: Timer, due: Micros) {
         self.effects.push(Effect::Arm(timer, due));
+    }
+
+    /// Sets the timer of something periodic to its next tick. One that is due already stays until it has gone off.
+    pub fn arm_tick(&mut self, timer: Timer, due: Micros) {
+        self.effects.push(Effect::ArmTick(timer, due));
     }
 
     /// Clears a timer.

@@ -33,11 +33,12 @@ pub(crate) fn keep(doing: &mut Doing<'_>) {
     for (broker, tp, group, member) in fallen_silent(doing.world) {
         doing.with_broker(broker, |broker, cx| broker.silence_member(tp, group, &member, cx));
     }
+    let now = doing.world.model.now;
     for at in 0..doing.world.model.clients.len() {
         let id = ClientId(at as u16);
         let (node, timer) = (Node::Client(id), Timer::of(TimerKind::Heartbeat));
         match doing.world.heartbeat_with_news(id) {
-            Some(due) => doing.world.model.timers.arm(node, timer, due),
+            Some(due) => doing.world.model.timers.arm_tick(node, timer, due, now),
             None => {
                 doing.world.model.timers.disarm(node, timer);
             }

@@ -303,12 +303,12 @@ impl ControllerNode {
             Timer::with(TimerKind::Controller, Node::Controller),
         );
         if config.auto_leader_rebalance_enable && self.would_balance() {
-            cx.arm(balance, balance_due);
+            cx.arm_tick(balance, balance_due);
         } else {
             cx.disarm(balance);
         }
         if self.would_elect_unclean() {
-            cx.arm(unclean, unclean_due);
+            cx.arm_tick(unclean, unclean_due);
         } else {
             cx.disarm(unclean);
         }

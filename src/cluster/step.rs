@@ -346,6 +346,10 @@ impl Doing<'_> {
                     let due = due.max(self.world.model.now);
                     self.world.model.timers.arm(me, timer, due);
                 }
+                Effect::ArmTick(timer, due) => {
+                    let now = self.world.model.now;
+                    self.world.model.timers.arm_tick(me, timer, due.max(now), now);
+                }
                 Effect::Disarm(timer) => {
                     self.world.model.timers.disarm(me, timer);
                 }
@@ -357,7 +361,7 @@ impl Doing<'_> {
                 Effect::Send { to, message, after } => self.send(me, to, message, after),
                 Effect::Close(peer) => self.hang_up(me, peer),
                 Effect::Answer(act, answer) => self.answered(act, answer),
-                Effect::Arm(..) | Effect::Disarm(_) => {}
+                Effect::Arm(..) | Effect::ArmTick(..) | Effect::Disarm(_) => {}
             }
         }
         if self.effects.is_empty() {
@@ -483,11 +487,8 @@ impl Doing<'_> {
             }
             let (node, timer) = (Node::Client(id), Timer::of(TimerKind::Refresh));
             let now = self.world.model.now;
-            let is_due = |at: Micros| at <= now;
             match self.world.refresh_due(id) {
-                // Several clients may ask at the same instant: who has not had its turn keeps it.
-                Some(_) if self.world.model.timers.due(node, timer).is_some_and(is_due) => {}
-                Some(due) => self.world.model.timers.arm(node, timer, due),
+                Some(due) => self.world.model.timers.arm_tick(node, timer, due, now),
                 None => {
                     self.world.model.timers.disarm(node, timer);
                 }

@@ -24,6 +24,16 @@ impl Timers {
         }
     }
 
+    /// Sets the timer of something periodic to its next tick. A tick that is due is not put off by what else happens at
+    /// that very moment: it stays until it has been taken.
+    pub(crate) fn arm_tick(&mut self, node: Node, timer: Timer, due: Micros, now: Micros) {
+        match self.position(node, timer) {
+            Ok(at) if self.0[at].2 <= now => {}
+            Ok(at) => self.0[at].2 = due,
+            Err(at) => self.0.insert(at, (node, timer, due)),
+        }
+    }
+
     /// Clears a timer; says whether it was set.
     pub(crate) fn disarm(&mut self, node: Node, timer: Timer) -> bool {
         self.position(node, timer).map(|at| self.0.remove(at)).is_ok()

@@ -307,5 +307,9 @@ fn arm(cx: &mut Cx<'_>, tp: TopicPartition, armed: &Deadlines, wanted: &Deadline
     set(Timer::on(TimerKind::Session, tp), armed.session, wanted.session);
     set(Timer::on(TimerKind::Rebalance, tp), armed.rebalance, wanted.rebalance);
     set(write, armed.write, wanted.write);
-    set(Timer::on(TimerKind::Expiry, tp), armed.expiry, wanted.expiry);
+    match wanted.expiry {
+        wanted if wanted == armed.expiry => {}
+        Some(due) => cx.arm_tick(Timer::on(TimerKind::Expiry, tp), due),
+        None => cx.disarm(Timer::on(TimerKind::Expiry, tp)),
+    }
 }

@@ -291,7 +291,7 @@ impl Process {
         }
     }
 
-    /// Sets a timer of the whole broker, or clears it; nothing is asked of the world when it stands so already.
+    /// Sets a timer of the whole broker to its next tick, or clears it; nothing is asked of the world when it stands so already.
     pub(super) fn arm_once(&mut self, cx: &mut Cx<'_>, kind: TimerKind, due: Option<Micros>) {
         let Some(at) = ONCE.iter().position(|&once| once == kind) else {
             return;
@@ -301,7 +301,7 @@ impl Process {
         }
         self.armed[at] = due;
         match due {
-            Some(due) => cx.arm(Timer::of(kind), due),
+            Some(due) => cx.arm_tick(Timer::of(kind), due),
             None => cx.disarm(Timer::of(kind)),
         }
     }

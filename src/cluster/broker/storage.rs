@@ -106,7 +106,7 @@ impl Process {
         if due != armed {
             let timer = Timer::on(TimerKind::Flush, tp);
             match due {
-                Some(due) => cx.arm(timer, due),
+                Some(due) => cx.arm_tick(timer, due),
                 None => cx.disarm(timer),
             }
         }

@@ -127,7 +127,7 @@ impl Bench {
         act(&mut self.client, &mut cx);
         for effect in &self.effects {
             match effect {
-                Effect::Arm(timer, due) => {
+                Effect::Arm(timer, due) | Effect::ArmTick(timer, due) => {
                     self.timers.retain(|(other, _)| other != timer);
                     self.timers.push((*timer, *due));
                 }

@@ -183,6 +183,11 @@ impl Rig {
                 Effect::Arm(timer, due) => {
                     self.timers.insert((me, timer), due.max(self.now));
                 }
+                Effect::ArmTick(timer, due) => {
+                    if self.timers.get(&(me, timer)).is_none_or(|set| *set > self.now) {
+                        self.timers.insert((me, timer), due.max(self.now));
+                    }
+                }
                 Effect::Disarm(timer) => {
                     self.timers.remove(&(me, timer));
                 }

@@ -99,7 +99,7 @@ impl Shard {
         let expires = virtual_time(oldest, cx.settings).max(self.loaded + every);
         let ticks = (expires - self.loaded).div_ceil(every);
         let due = self.loaded + ticks * every;
-        // A look that is due now has just been taken.
+        // A look that is due now is taken now, or has been.
         Some(if due <= cx.now {
             self.loaded + ((cx.now - self.loaded) / every + 1) * every
         } else {
