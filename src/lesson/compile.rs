@@ -6,7 +6,7 @@
 //! predictions and the puzzle belong to the stop before them; a prediction is settled at the end of the scene behind it.
 
 use std::fmt;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::blocks::{CaptionPiece, RawBlock, RawKind, RawPrediction, RawPuzzle, Written};
 use super::design::Task;
@@ -298,10 +298,12 @@ impl Lesson {
         let body = lines.get(taken..).unwrap_or_default().join("\n");
         let pieces = markdown::parse(&body, taken as u32 + 1, blocks::is_block, &mut faults);
         hidden_blocks(&lines, &pieces, &mut faults);
+        let fenced: Vec<(String, Range<u32>)> = pieces.iter().filter_map(fenced).collect();
         let mut compiler = Compiler::new(front, &mut faults);
         for piece in pieces {
             compiler.piece(piece);
         }
+        compiler.unfilled(&lines, taken, &fenced);
         let lesson = compiler.finish();
         sort_by(&mut faults, Fault::cmp);
         if faults.is_empty() { Ok(lesson) } else { Err(faults) }
@@ -820,6 +822,40 @@ impl<'f> Compiler<'f> {
         Run::Stores(StoreRun { accounts, acts })
     }
 
+    /// A `{subject}` where nothing fills it in is named: it would be shown as it is written.
+    fn unfilled(&mut self, lines: &[&str], front: usize, fenced: &[(String, Range<u32>)]) {
+        for (number, line) in (1..).zip(lines).skip(front) {
+            let block = fenced.iter().find(|(_, within)| within.contains(&number));
+            if block.is_some_and(|(kind, _)| !is_shown(kind, line)) {
+                continue;
+            }
+            // What stands in code is meant as it is written.
+            let words = line.split('`').step_by(2);
+            for inner in words.flat_map(|words| words.split('{').skip(1)) {
+                let Some((subject, _)) = inner.split_once('}') else {
+                    continue;
+                };
+                if self.is_subject(subject.trim(), number) {
+                    let wrong =
+                        format!("'{{{subject}}}' stands outside a caption, so that it would be shown as it is written");
+                    let remedy =
+                        "write the value, and put an 'expect' into the check beside it; or move it into a caption";
+                    self.faults.push(Fault::new(number, wrong, remedy));
+                }
+            }
+        }
+    }
+
+    /// Whether a caption of any of the worlds would replace this.
+    fn is_subject(&self, text: &str, line: u32) -> bool {
+        text.starts_with("records ")
+            || parse_statement(&format!("expect {text}"), &self.names).is_ok()
+            || self.lesson.runs.iter().any(|run| match run {
+                Run::Stores(run) => stores::expectation(text, &run.accounts, line).is_ok(),
+                Run::Cluster(_) => false,
+            })
+    }
+
     fn finish(self) -> Lesson {
         for (.., raw) in &self.open {
             let wrong = format!("no scene settles the prediction '{}'", raw.name);
@@ -827,6 +863,26 @@ impl<'f> Compiler<'f> {
                 .push(Fault::new(raw.line, wrong, "put the scene that answers it behind it"));
         }
         self.lesson
+    }
+}
+
+/// The kind of a block and the lines within its fence.
+fn fenced(piece: &Piece) -> Option<(String, Range<u32>)> {
+    match piece {
+        Piece::Fenced { head, content, line } => {
+            let kind = head.split_whitespace().next().unwrap_or_default();
+            Some((kind.to_string(), *line..line + content.lines().count() as u32))
+        }
+        Piece::Prose(_) => None,
+    }
+}
+
+/// Whether a block shows this line of its own as words, without filling anything in.
+fn is_shown(kind: &str, line: &str) -> bool {
+    match kind {
+        "real" => true,
+        "predict" | "puzzle" => line.starts_with("ask:") || line.starts_with("- "),
+        _ => false,
     }
 }
 

@@ -406,6 +406,20 @@ fn a_caption_has_25_words_at_most_and_a_value_counts_as_one() {
 }
 
 #[test]
+fn a_subject_where_nothing_fills_it_in_is_named() {
+    let wrong = |line: u32, subject: &str| {
+        format!(
+            "{line}: '{{{subject}}}' stands outside a caption, so that it would be shown as it is written; write the \
+             value, and put an 'expect' into the check beside it; or move it into a caption"
+        )
+    };
+    let text = SMALL
+        .replace("Now it happens.", "Now {leo t-0@1} it happens, `{leo t-0@1}`, {1, 2}.")
+        .replace("ask: Where", "ask: {records t-0@1}. Where");
+    assert_eq!(faults(&text), [wrong(26, "records t-0@1"), wrong(31, "leo t-0@1")]);
+}
+
+#[test]
 fn a_prediction_needs_a_scene_that_settles_it() {
     let text = without("```scene more\nsend app t\nrun until acked\n```\n");
     let found = faults(&text);
