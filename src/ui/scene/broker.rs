@@ -132,7 +132,7 @@ fn marks_below(row: &BrokerRow, frame: &Frame) -> Html {
                 <div class="water" style={frame.ground.at(mark.at)}></div>
             }
             <div class="segments" aria-hidden="true">
-                { for row.segments.iter().map(|segment| {
+                { for row.segments.iter().filter(|segment| segment.next.max(segment.base + 1) > frame.window.start).map(|segment| {
                     let start = segment.base.max(frame.window.start);
                     let width = (segment.next.min(frame.window.end) - start).max(1);
                     let style = format!("{};--n:{width}", frame.ground.at(start));
@@ -167,22 +167,24 @@ fn segment_words(segment: &Segment) -> String {
 
 /// What lies over the cells: log end and high watermark.
 fn marks_above(row: &BrokerRow, frame: &Frame, words: i64) -> Html {
-    let is_last = |at: i64| (at >= frame.window.end - words).then_some("last");
     // Under the words of the log's end a record may lie that is no longer in it.
     let over_ghost = |cell: &Cell| {
         cell.offset == row.log_end.at && cell.layer == Layer::Disk && matches!(cell.standing, Standing::Ghost(_))
     };
     let raised = row.cells.iter().any(over_ghost).then_some("raised");
+    // A mark out of view has no line: its words alone stand at the edge.
+    let pinned = |class: &'static str, name: &str, offset: i64, more: Classes| {
+        let (at, sign) = frame.window.pin(offset);
+        let last = (at >= frame.window.end - words).then_some("last");
+        let off = (at != offset).then_some("off");
+        html! { <div class={classes!(class, off, last, more)} style={frame.ground.at(at)}><span>{ format!("{sign}{name} {offset}") }</span></div> }
+    };
     html! {
         <>
             if let Some(mark) = row.high_watermark {
-                <div class={classes!("hw", mark.changed.then_some("changed"), (mark.at < frame.window.start).then_some("off"), is_last(mark.at))} style={frame.ground.at(mark.at.max(frame.window.start))}>
-                    <span>{ format!("HW {}", mark.at) }</span>
-                </div>
+                { pinned("hw", "HW", mark.at, classes!(mark.changed.then_some("changed"))) }
             }
-            <div class={classes!("leo", (row.log_end.at < frame.window.start).then_some("off"), is_last(row.log_end.at), raised)} style={frame.ground.at(row.log_end.at.max(frame.window.start))}>
-                <span>{ format!("LEO {}", row.log_end.at) }</span>
-            </div>
+            { pinned("leo", "LEO", row.log_end.at, classes!(raised)) }
         </>
     }
 }

@@ -112,9 +112,9 @@ pub fn Consumer(props: &ConsumerProps) -> Html {
             <div class="who"><b>{ format!("consumer {}", lane.name) }</b></div>
             <div class="track">
                 <div class="shift" style={frame.shift()}>
-                    if let Some(position) = lane.position {
+                    if let Some((at, (place, sign))) = lane.position.map(|position| (position.at, frame.window.pin(position.at))) {
                         // Its words stand on the side where there is more room.
-                        <div class={classes!("reader", frame.window.is_past_middle(position.at).then_some("late"))} style={frame.ground.at(position.at)}><span>{ lane.note.to_string() }</span></div>
+                        <div class={classes!("reader", (at != place).then_some("off"), frame.window.is_past_middle(at).then_some("late"))} style={frame.ground.at(place)}><span>{ format!("{sign}{}", lane.note) }</span></div>
                     }
                 </div>
                 if lane.position.is_none() { <span class="nowhere">{ lane.note.to_string() }</span> }

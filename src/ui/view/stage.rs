@@ -50,6 +50,17 @@ impl Window {
         (self.start..self.end).contains(&offset)
     }
 
+    /// Where a mark is drawn. One that has no place in view is pinned to the edge, its words with a sign before them.
+    pub fn pin(&self, at: i64) -> (i64, &'static str) {
+        if at < self.start {
+            (self.start, "◂ ")
+        } else if at > self.end {
+            (self.end, "▸ ")
+        } else {
+            (at, "")
+        }
+    }
+
     /// Whether there is more room before an offset than after it.
     pub fn is_past_middle(&self, offset: i64) -> bool {
         2 * offset > self.start + self.end
@@ -475,6 +486,15 @@ mod tests {
         );
         assert_eq!(Window::place(0, 20, 10, None).start, 12);
         assert_eq!(Window::place(0, 100_000, 10, None).start, 99_992);
+    }
+
+    #[test]
+    fn a_mark_out_of_view_is_pinned_to_the_edge_it_lies_behind() {
+        let window = Window::place(0, 40, 10, Some(5));
+        assert_eq!(window.pin(5), (5, ""));
+        assert_eq!(window.pin(4), (5, "◂ "));
+        assert_eq!(window.pin(15), (15, ""), "the edge of the last column is in view");
+        assert_eq!(window.pin(16), (15, "▸ "));
     }
 
     #[test]
