@@ -167,11 +167,12 @@ fn longest_form(text: &str) -> Option<(usize, &'static Term)> {
 }
 
 fn begins_word(text: &str, at: usize) -> bool {
-    !text[..at].ends_with(is_inner)
+    let before = &text[..at];
+    !before.strip_suffix('.').unwrap_or(before).ends_with(is_inner)
 }
 
 fn ends_word(rest: &str) -> bool {
-    !rest.starts_with(is_inner)
+    !rest.strip_prefix('.').unwrap_or(rest).starts_with(is_inner)
 }
 
 /// Whether a character goes on with a word, or with a name such as `log.dirs`. Letters beyond ASCII lie before the marks.
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn a_part_of_a_word_is_no_term() {
         assert_eq!(
-            terms("catalog, logic, offsetting, two-topic, über-log, logé, café log"),
+            terms("segment.bytes, log.retention.ms, catalog, logic, offsetting, two-topic, über-log, logé, café log"),
             [("log", "log")]
         );
         assert_eq!(terms(""), []);

@@ -30,13 +30,22 @@ pub fn Words(props: &WordsProps) -> Html {
     };
     html! {
         <>
-            { for parts.iter().map(|part| match part {
-                Part::Plain(words) => html! { (*words).to_string() },
+            { for parts.iter().enumerate().map(|(at, part)| match part {
+                Part::Plain(words) if at == 0 => html! { (*words).to_string() },
+                Part::Plain(words) => html! { word_end(words).1.to_string() },
                 Part::Term(words, term) => html! {
-                    <button class="term" aria-expanded={(shown == Some(*term)).to_string()} title={term.sentence} onclick={toggle(term)}>{ (*words).to_string() }</button>
+                    <span class="kept">
+                        <button class="term" aria-expanded={(shown == Some(*term)).to_string()} title={term.sentence} onclick={toggle(term)}>{ (*words).to_string() }</button>
+                        if let Some(Part::Plain(behind)) = parts.get(at + 1) { { word_end(behind).0.to_string() } }
+                    </span>
                 },
             }) }
             if let Some(term) = shown { <span class="rule"><span><b>{ term.name }</b>{ ": " }{ term.sentence }</span></span> }
         </>
     }
+}
+
+/// What goes on with the word before, such as a comma, and what comes behind it: a line may end between them only.
+fn word_end(words: &str) -> (&str, &str) {
+    words.split_at(words.find(' ').unwrap_or(words.len()))
 }
