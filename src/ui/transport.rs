@@ -129,7 +129,7 @@ fn class_of(kind: MarkKind) -> &'static str {
         MarkKind::Refused => "m-refused",
         MarkKind::Truncated => "m-truncated",
         MarkKind::Election => "m-election",
-        MarkKind::Crash => "m-crash",
+        MarkKind::Crash | MarkKind::Offline => "m-crash",
         MarkKind::Lost => "m-lost",
     }
 }
@@ -139,7 +139,7 @@ fn glyph(kind: MarkKind) -> Html {
         MarkKind::Acked => "check",
         MarkKind::Roll | MarkKind::Deleted => "flag",
         MarkKind::Isr => "dots",
-        MarkKind::Refused | MarkKind::Lost => "cross",
+        MarkKind::Refused | MarkKind::Lost | MarkKind::Offline => "cross",
         MarkKind::Truncated => "cut",
         MarkKind::Election => "crown",
         MarkKind::Crash => "bolt",

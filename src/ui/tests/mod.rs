@@ -24,7 +24,7 @@ use crate::ui::page::{Kept, Notice, Page, Place, lesson_address};
 use crate::ui::reading::{Given, Reading};
 use crate::ui::session::Session;
 use crate::ui::tale::{Became, Silence, Tale};
-use crate::ui::view::panels::{Control, Fault, Tone};
+use crate::ui::view::panels::{Control, Fault, MarkKind, Tone};
 use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, broken, caption};
 use crate::ui::view::{

@@ -299,6 +299,22 @@ fn the_controller_believes_in_a_broker_until_its_session_ends() {
 }
 
 #[test]
+fn a_partition_without_a_leader_is_no_election_on_the_timeline() {
+    let text =
+        "brokers 1\ntopic t\nproducer app acks=1\nsend app t\nrun until acked\nkill 1\nrun until leader t-0 = none\n";
+    let mut page = Page::new(Progress::default());
+    page.perform(Act::Scenario(text.into()));
+    page.perform(Act::Go(Go::End));
+    let kinds: Vec<MarkKind> = run(&page).marks().iter().map(|mark| mark.kind).collect();
+    assert!(kinds.contains(&MarkKind::Offline), "{kinds:?}");
+    assert_eq!(
+        kinds.iter().filter(|kind| **kind == MarkKind::Election).count(),
+        0,
+        "{kinds:?}"
+    );
+}
+
+#[test]
 fn the_metrics_say_what_a_dead_leader_changed() {
     let mut page = landed(20);
     page.perform(Act::KillLeader);

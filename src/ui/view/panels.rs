@@ -228,6 +228,8 @@ pub enum MarkKind {
     Truncated,
     /// A leader was elected.
     Election,
+    /// A partition has no leader any more.
+    Offline,
     /// A broker crashed.
     Crash,
     /// An acknowledged record was lost.
@@ -245,6 +247,7 @@ impl MarkKind {
             MarkKind::Refused => "refused",
             MarkKind::Truncated => "truncated",
             MarkKind::Election => "election",
+            MarkKind::Offline => "offline",
             MarkKind::Crash => "crash",
             MarkKind::Lost => "record lost",
         }
