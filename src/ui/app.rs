@@ -76,6 +76,7 @@ pub fn App() -> Html {
                 copy_scene(&page, &update);
             }
             let region = keys::region();
+            let arrives = matches!(act, Act::Fetched(..));
             page.borrow_mut().perform(act);
             name_place(&page.borrow().place);
             if let Some(menu) = closes {
@@ -83,7 +84,11 @@ pub fn App() -> Html {
             }
             keep(&page);
             update.force_update();
-            keys::regain(region);
+            if arrives {
+                keys::arrive(region);
+            } else {
+                keys::regain(region);
+            }
         })
     };
     let act = {
@@ -404,6 +409,7 @@ fn in_detail(page: &Page, stage: &Stage) -> Option<u16> {
 /// What stands in the caption's place where nothing has happened.
 fn at_rest(session: &Session, reading: Option<&Reading>) -> String {
     let words = match (session.step_number(), reading, session.playback().act_here()) {
+        (0, Some(reading), _) if reading.puzzle(session).is_some() => "The scene is set. Write an act beside it.",
         (0, Some(_), _) => "The scene is set. Read what stands beside it, then press Next.",
         (0, None, _) if session.playback().world().is_quiet() => "A cluster at rest. Take a step, or press Play.",
         (0, None, _) => "The beginning. Take a step, or press Play.",
@@ -511,10 +517,12 @@ fn Live(props: &LiveProps) -> Html {
 fn use_address(page: Rc<RefCell<Page>>, update: UseForceUpdateHandle) {
     use_effect_with((), move |()| {
         let listening = Listening::to(browser::window().into(), "hashchange", move |_| {
+            let region = keys::region();
             page.borrow_mut()
                 .visit(&browser::window().location().hash().unwrap_or_default());
             keep(&page);
             update.force_update();
+            keys::arrive(region);
         });
         move || drop(listening)
     });

@@ -173,6 +173,14 @@ pub fn regain(region: Option<String>) {
     }
 }
 
+/// The same at another place, which is read from its pane on; while it is fetched, it has none.
+pub fn arrive(region: Option<String>) {
+    if region.is_some() {
+        regain(Some("pane".into()));
+        regain(Some("main".into()));
+    }
+}
+
 /// Gives the focus to an element by its id.
 pub fn focus(id: &str) {
     let element = window().document().and_then(|document| document.get_element_by_id(id));

@@ -41,7 +41,7 @@ pub fn lesson(page: &Page, reading: &Reading, session: &StoreSession, notice: Ht
     let up = session.stores().logged.is_up();
     html! {
         <>
-            <aside class="left" aria-label="Lesson">{ panel::lesson(reading, session, page.playing, &page.picked, act) }</aside>
+            <aside class="left" id="pane" tabindex="-1" aria-label="Lesson">{ panel::lesson(reading, session, page.playing, &page.picked, act) }</aside>
             <div class="middle">
                 <main class="mid beyond" id="main" tabindex="-1">
                     { notice }
@@ -69,6 +69,9 @@ fn moment_words(session: &StoreSession) -> Rc<str> {
 fn said(store: &Store) -> &'static str {
     match (store.is_up(), store.moment(), store.writes().len()) {
         (false, ..) => "The power is gone: memory and page cache are empty, what is on disk stays.",
+        (true, done, all) if done == all && !store.recovery().is_empty() => {
+            "Started again. Below each store stands what it found on its disk."
+        }
         (true, _, 0) => "Two stores at rest. Read what stands beside them, then press Next.",
         (true, done, all) if done == all => "All writes are done.",
         _ => "A transfer is under way, the same in both stores.",
