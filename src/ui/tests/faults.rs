@@ -120,7 +120,7 @@ fn the_last_in_sync_leaves_the_partition_offline_however_it_ends() {
     }
     assert_eq!(
         said(three, Fault::Pause),
-        "Nothing is lost. It answers nobody until it is resumed. 9s after its last heartbeat another leads, and it does not know."
+        "Nothing is lost. It answers nobody until it is resumed. 9 s after its last heartbeat another leads, and it does not know."
     );
     assert!(said(alone, Fault::Pause).contains("nobody leads, and it does not know"));
 }
