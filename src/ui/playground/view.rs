@@ -69,6 +69,18 @@ fn Pane(props: &PlaygroundProps) -> Html {
             }
         });
     }
+    let picked = use_state(String::new);
+    let pick = {
+        let (list, picked) = (list.clone(), picked.clone());
+        Callback::from(move |()| {
+            if let Some(list) = list.cast::<HtmlSelectElement>() {
+                picked.set(list.value());
+            }
+        })
+    };
+    // What is begun with otherwise than from the list is what the list shows.
+    let picks = pick.clone();
+    use_effect_with(chosen.to_string(), move |_| picks.emit(()));
     let open = {
         let (list, act, chosen) = (list.clone(), props.act.clone(), chosen.to_string());
         Callback::from(move |()| {
@@ -76,8 +88,8 @@ fn Pane(props: &PlaygroundProps) -> Html {
                 return;
             };
             match list.value().as_str() {
+                same if same == chosen => {}
                 CLUSTER => act.emit(Act::Scenario(BEGINNING.to_string())),
-                story if story == chosen => {}
                 story => {
                     OPENED.set(true);
                     browser::go_to(&format!("#/{}", address(story)));
@@ -99,12 +111,12 @@ fn Pane(props: &PlaygroundProps) -> Html {
         <div class="playground">
             <div class="intro"><p class="eyebrow">{ "Free scene" }</p><h1>{ "Playground" }</h1></div>
             <p class="field-row"><label for="story">{ "Begin with" }</label>
-                <select id="story" ref={list} {onkeydown}>
+                <select id="story" ref={list} onchange={pick.reform(|_: Event| ())} {onkeydown}>
                     if is_own { <option value={OWN} selected=true>{ "a text of your own" }</option> }
                     <option value={CLUSTER} selected={chosen == CLUSTER}>{ "a cluster of three" }</option>
                     { for stories().map(|(slug, title)| html! { <option key={slug} value={slug} selected={slug == chosen}>{ title }</option> }) }
                 </select>
-                <button type="button" class="btn small" onclick={open.reform(|_: MouseEvent| ())}>{ "Open" }</button>
+                <button type="button" class="btn small" disabled={*picked == chosen} onclick={open.reform(|_: MouseEvent| ())}>{ "Open" }</button>
             </p>
             if let Some((_, title)) = title { <p class="say">{ title }</p> }
             if !props.playground.faults.is_empty() {
