@@ -329,13 +329,26 @@ impl Playback {
 
     /// The act that led to the present position; nothing where time did.
     pub fn act_here(&self) -> Option<&Statement> {
+        self.statement_here().filter(|statement| !statement.is_time())
+    }
+
+    /// The statement of time that ends at the present position, and the position at which it began.
+    pub fn time_here(&self) -> Option<(&Statement, usize)> {
+        let statement = self.statement_here().filter(|statement| statement.is_time())?;
+        let (past, coming) = self.origins.split_at_checked(self.history.position())?;
+        let last = past.last()?;
+        let inputs = past.iter().rev().take_while(|origin| *origin == last).count();
+        (coming.first() != Some(last)).then_some((statement, past.len() - inputs))
+    }
+
+    /// The statement that led to the present position.
+    fn statement_here(&self) -> Option<&Statement> {
         let before = self.history.position().checked_sub(1)?;
-        let statement = match self.origins.get(before)? {
-            Origin::Script(index) => &self.script.lines.get(*index)?.statement,
-            Origin::Own(_, statement) => statement,
-            Origin::Beyond => return None,
-        };
-        (!statement.is_time()).then_some(statement)
+        match self.origins.get(before)? {
+            Origin::Script(index) => Some(&self.script.lines.get(*index)?.statement),
+            Origin::Own(_, statement) => Some(statement),
+            Origin::Beyond => None,
+        }
     }
 
     /// The latest cut that can be undone.

@@ -70,6 +70,13 @@ pub struct Restored {
 }
 
 impl LessonProgress {
+    /// The stop at which a lesson is opened again: where it was left, its last one too as long as that one's puzzle is
+    /// not solved; nothing for its beginning.
+    pub fn opens_at(&self, has_puzzle: bool) -> Option<usize> {
+        let is_done = self.finished && !(has_puzzle && self.puzzle.is_none());
+        (self.stop > 0 && !is_done).then_some(self.stop as usize)
+    }
+
     /// No farther than to the lesson's last stop; says so if it was. Of a lesson that does not come with the program only
     /// its file knows where it ends.
     fn bound(&mut self, slug: &str) -> Option<String> {
@@ -206,6 +213,19 @@ mod tests {
         );
         assert!(some().lesson("02-log").finished);
         assert_eq!(some().lesson("02-log").puzzle, Some(3));
+    }
+
+    #[test]
+    fn a_lesson_opens_where_it_was_left_until_its_puzzle_is_solved() {
+        let mut progress = Progress::default();
+        let opens = |progress: &Progress| [true, false].map(|puzzle| progress.lesson("02-log").opens_at(puzzle));
+        assert_eq!(opens(&progress), [None, None]);
+        progress.reached("02-log", 3, 4);
+        assert_eq!(opens(&progress), [Some(3), Some(3)]);
+        progress.reached("02-log", 4, 4);
+        assert_eq!(opens(&progress), [Some(4), None]);
+        progress.solved("02-log", 2);
+        assert_eq!(opens(&progress), [None, None]);
     }
 
     #[test]

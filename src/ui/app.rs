@@ -414,7 +414,10 @@ fn at_rest(session: &Session, reading: Option<&Reading>) -> String {
         (0, None, _) if session.playback().world().is_quiet() => "A cluster at rest. Take a step, or press Play.",
         (0, None, _) => "The beginning. Take a step, or press Play.",
         (_, _, Some(act)) => return format!("Done: {act}. Nothing comes of it at this moment."),
-        _ => "Time has passed, and nothing happened at this moment.",
+        _ => {
+            let told = later::get().and_then(|here| (here.views.elapsed)(session));
+            return told.unwrap_or_else(|| "Time has passed, and nothing happened at this moment.".into());
+        }
     };
     words.to_string()
 }

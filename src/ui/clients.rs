@@ -74,11 +74,12 @@ fn senders(senders: &[Sender]) -> Html {
     html! {
         <table class="plain">
             <caption><b>{ "Producers" }</b></caption>
-            <thead><tr>{ for ["Producer", "State", "acks", "Handed over", "Acknowledged", "Failed", "Undecided"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
+            <thead><tr>{ for ["Producer", "State", "acks", "Handed over", "Acknowledged", "Failed", "Undecided", "Tries again"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
             <tbody>{ for senders.iter().map(|one| html! {
                 <tr key={one.name.to_string()}>
                     <th scope="row">{ one.name.to_string() }</th><td>{ chip(&one.state) }</td><td>{ one.acks }</td>
                     { for one.counts.map(|count| html! { <td>{ count }</td> }) }
+                    <td>{ one.retries.map_or("–".into(), |(attempts, error)| format!("attempt {} after {error}", attempts + 1)) }</td>
                 </tr>
             }) }</tbody>
         </table>

@@ -152,7 +152,7 @@ pub fn Ledger(props: &LedgerProps) -> Html {
                     <>{ for table.columns.iter().map(|column| {
                         let subject = Subject::Record(column.client, column.number);
                         let inspect = props.act.reform(move |_| Act::Inspect(Some(subject)));
-                        html! { <td key={column.label.to_string()}><button class={classes!("lc", look(&column.told, false))} aria-pressed={(props.selected == Some(subject)).to_string()} onclick={inspect} aria-label={format!("Inspect {}: {}", column.label, column.told.text)} title={column.waited.as_ref().map(|(words, _)| format!("after {words}"))}>
+                        html! { <td key={column.label.to_string()}><button class={classes!("lc", look(&column.told, false))} aria-pressed={(props.selected == Some(subject)).to_string()} onclick={inspect} aria-label={format!("Inspect {}: {}", column.label, column.told.text)} title={column.refused.map(String::from).or(column.waited.as_ref().map(|(words, _)| format!("after {words}")))}>
                             { glyph(&column.told) }{ column.told.text.to_string() }
                             if let Some((_, percent)) = column.waited { <i class="waited" style={format!("width:{percent}%")}></i> }
                         </button></td> }
@@ -305,14 +305,15 @@ fn invariant_table(rows: &[InvariantRow]) -> Html {
 }
 
 fn metric_row(row: &MetricRow) -> Html {
-    let (class, change) = match row.now - row.was {
+    let known = |value: Option<i64>| value.map_or("–".to_string(), |value| value.to_string());
+    let (class, change) = match row.now.zip(row.was).map_or(0, |(now, was)| now - was) {
         0 => ("soft", "–".to_string()),
         more @ 1.. => (if row.is_bad { "bad" } else { "ok" }, format!("+{more}")),
         less => (if row.is_bad { "ok" } else { "soft" }, format!("−{}", -less)),
     };
     html! {
         <tr key={row.name.to_string()}>
-            <th scope="row" class="words"><code>{ row.name.to_string() }</code><small>{ row.about }</small></th><td>{ row.was }</td><td>{ row.now }</td><td class={classes!("change", class)}>{ change }</td>
+            <th scope="row" class="words"><code>{ row.name.to_string() }</code><small>{ row.about }</small></th><td>{ known(row.was) }</td><td>{ known(row.now) }</td><td class={classes!("change", class)}>{ change }</td>
         </tr>
     }
 }

@@ -39,6 +39,7 @@ fn before(session: &Session, act: &Callback<Act>) -> Html {
             <p class="say">
                 <Words text="Three brokers keep one log of payments"/>
                 { match leader {
+                    Some(leader) if acked == 0 && acks(session) == "0" => html! { format!("; broker {leader} leads, and says yes to nobody: what is that worth?") },
                     Some(leader) => html! { <>{ format!("; broker {leader} leads, and has said ") }<strong>{ "yes" }</strong>{ format!(" to {acked} of them: what is that yes worth?") }</> },
                     None => html! { "." },
                 } }

@@ -29,7 +29,8 @@ use crate::ui::stores::{self, StoreSession};
 use crate::ui::told;
 use crate::ui::view::stage::{Flight, Row, Stage};
 use crate::ui::view::{
-    beliefs as believed, controller as known, faults, inspect, links as paths, overview as every, told_and_true,
+    beliefs as believed, controller as known, elapsed::elapsed, faults, inspect, links as paths, overview as every,
+    told_and_true,
 };
 
 /// One function for each thing.
@@ -52,6 +53,8 @@ pub struct Views {
     pub drawer: fn(Drawer, &Page, &Session, &Rc<Stage>, &Callback<Act>) -> Html,
     /// The latest heartbeat of each broker, as if it were on its way.
     pub heartbeats: fn(&Session) -> Vec<Flight>,
+    /// What the time came to that has just passed.
+    pub elapsed: fn(&Session) -> Option<String>,
     /// All partitions at once; nothing where there is only one.
     pub overview: fn(&Session, &Callback<Act>) -> Html,
     /// What stands under rows of the scene besides what the landing shows there.
@@ -83,6 +86,7 @@ pub const ALL: Views = Views {
     playground: playground::view::pane,
     drawer: drawers::content,
     heartbeats: |session| known::heartbeats(&session.look()),
+    elapsed,
     overview,
     under_rows,
     inspected,

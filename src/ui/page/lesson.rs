@@ -25,7 +25,6 @@ impl Page {
     /// Begins the lesson that a text holds, where it was left.
     pub(in crate::ui) fn begin_lesson(&mut self, slug: &str, text: &str) {
         let kept = self.progress.lesson(slug);
-        let stop = Some(kept.stop as usize).filter(|stop| *stop > 0 && !kept.finished);
         let is_own = library::find(slug).is_none();
         let parsed = Lesson::parse(text).map(Rc::new);
         let is_long = parsed.as_ref().is_ok_and(|lesson| lesson.effort() > LONG_LESSON);
@@ -34,7 +33,10 @@ impl Page {
                 true => lesson.replay().map(|_| lesson),
                 false => Ok(lesson),
             })
-            .and_then(|lesson| self.begun(lesson, slug, stop))
+            .and_then(|lesson| {
+                let stop = kept.opens_at(lesson.puzzle().is_some() || lesson.design().is_some());
+                self.begun(lesson, slug, stop)
+            })
             .unwrap_or_else(|faults| broken(slug, faults));
         self.speed = 4;
         self.jumped();

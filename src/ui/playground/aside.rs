@@ -31,9 +31,6 @@ pub struct Aside {
     pub draft: Option<String>,
     /// Whether anything of it is somebody's own.
     pub own: bool,
-    /// Whether it was said that it is set aside.
-    #[serde(skip)]
-    pub told: bool,
 }
 
 impl Aside {
@@ -49,7 +46,6 @@ impl Aside {
             position: session.position(),
             draft: playground.draft.as_deref().map(str::to_string),
             own: playground.draft.is_some() || is_changed || !is_anothers,
-            told: false,
         }
     }
 
@@ -105,11 +101,9 @@ impl Page {
         }
     }
 
-    /// Something was set aside; it is said once.
-    pub(super) fn tell_aside(&mut self, mut aside: Aside) {
-        if !std::mem::replace(&mut aside.told, true) && self.notice.is_none() {
-            self.notice = Some(Notice::Aside);
-        }
+    /// Something is set aside, which is said wherever one comes that is not it.
+    pub(super) fn tell_aside(&mut self, aside: Aside) {
+        self.notice.get_or_insert(Notice::Aside);
         self.aside = Some(aside);
     }
 

@@ -7,6 +7,7 @@
 
 pub mod aside;
 mod line;
+pub mod templates;
 #[cfg(target_arch = "wasm32")]
 pub mod view;
 pub mod whole;

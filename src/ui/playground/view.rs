@@ -1,10 +1,12 @@
 //! What stands beside the cluster on the playground: where to begin, what to do, and the scenario so far.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use web_sys::{File, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, js_sys};
 use yew::prelude::*;
 
+use super::templates::{Templates, templates};
 use super::whole::Present;
 use super::{BEGINNING, Playground, address, not_copied, stories};
 use crate::ui::act::Act;
@@ -14,15 +16,10 @@ use crate::ui::session::Session;
 use crate::ui::view::names;
 use crate::ui::view::panels::part_of;
 
-/// Lines to begin with: what each does, and the line.
-const TEMPLATES: [(&str, &str); 6] = [
-    ("Topic", "topic orders partitions=2 replicas=3"),
-    ("Producer", "producer desk acks=1"),
-    ("Consumer", "consumer reader assign=payments-0"),
-    ("Member", "consumer worker group=billing topics=payments"),
-    ("Send", "send shop payments count=10 every=50ms"),
-    ("Time", "run for 1s"),
-];
+thread_local! {
+    /// Whether a story was opened from the list, which then has the focus where the story has come.
+    static OPENED: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Properties of the pane.
 #[derive(Properties, PartialEq)]
@@ -37,6 +34,8 @@ pub struct PlaygroundProps {
     pub expectations: Rc<(usize, Vec<String>)>,
     /// Whether one stands at the beginning of what was begun with, and it is unchanged.
     pub fresh: bool,
+    /// Lines to begin with.
+    pub templates: Templates,
     /// Where acts go.
     pub act: Callback<Act>,
 }
@@ -45,7 +44,7 @@ pub struct PlaygroundProps {
 pub fn pane(playground: &Playground, session: &Session, act: &Callback<Act>) -> Html {
     let whole = session.whole();
     let fresh = session.step_number() == 0 && whole.text == playground.begun_with;
-    html! { <Pane playground={playground.clone()} text={Rc::clone(&whole.text)} present={whole.present(session.position())} expectations={Rc::new(session.expectations())} {fresh} act={act.clone()}/> }
+    html! { <Pane playground={playground.clone()} text={Rc::clone(&whole.text)} present={whole.present(session.position())} expectations={Rc::new(session.expectations())} {fresh} templates={templates(session)} act={act.clone()}/> }
 }
 
 #[component]
@@ -55,31 +54,69 @@ fn Pane(props: &PlaygroundProps) -> Html {
         .story
         .as_deref()
         .and_then(|story| stories().find(|(slug, _)| *slug == story));
-    let act = props.act.clone();
-    let onchange = Callback::from(move |event: Event| {
-        if let Some(select) = event.target_dyn_into::<HtmlSelectElement>() {
-            match select.value().as_str() {
-                CLUSTER => act.emit(Act::Scenario(BEGINNING.to_string())),
-                OWN => {}
-                story => browser::go_to(&format!("#/{}", address(story))),
-            }
-        }
-    });
     let is_own = props.playground.story.is_none() && *props.playground.begun_with != *BEGINNING;
     let chosen = props
         .playground
         .story
         .as_deref()
         .unwrap_or(if is_own { OWN } else { CLUSTER });
+    let list = use_node_ref();
+    {
+        let list = list.clone();
+        use_effect_with((), move |()| {
+            if let Some(list) = list.cast::<HtmlSelectElement>().filter(|_| OPENED.take()) {
+                let _ = list.focus();
+            }
+        });
+    }
+    let picked = use_state(String::new);
+    let pick = {
+        let (list, picked) = (list.clone(), picked.clone());
+        Callback::from(move |()| {
+            if let Some(list) = list.cast::<HtmlSelectElement>() {
+                picked.set(list.value());
+            }
+        })
+    };
+    // What is begun with otherwise than from the list is what the list shows.
+    let picks = pick.clone();
+    use_effect_with(chosen.to_string(), move |_| picks.emit(()));
+    let open = {
+        let (list, act, chosen) = (list.clone(), props.act.clone(), chosen.to_string());
+        Callback::from(move |()| {
+            let Some(list) = list.cast::<HtmlSelectElement>() else {
+                return;
+            };
+            match list.value().as_str() {
+                same if same == chosen => {}
+                CLUSTER => act.emit(Act::Scenario(BEGINNING.to_string())),
+                story => {
+                    OPENED.set(true);
+                    browser::go_to(&format!("#/{}", address(story)));
+                }
+            }
+        })
+    };
+    // The list's arrow keys only choose: what was chosen is opened by Enter, or by the button.
+    let onkeydown = {
+        let open = open.clone();
+        Callback::from(move |event: KeyboardEvent| {
+            if event.key() == "Enter" {
+                event.prevent_default();
+                open.emit(());
+            }
+        })
+    };
     html! {
         <div class="playground">
             <div class="intro"><p class="eyebrow">{ "Free scene" }</p><h1>{ "Playground" }</h1></div>
             <p class="field-row"><label for="story">{ "Begin with" }</label>
-                <select id="story" {onchange}>
+                <select id="story" ref={list} onchange={pick.reform(|_: Event| ())} {onkeydown}>
                     if is_own { <option value={OWN} selected=true>{ "a text of your own" }</option> }
                     <option value={CLUSTER} selected={chosen == CLUSTER}>{ "a cluster of three" }</option>
                     { for stories().map(|(slug, title)| html! { <option key={slug} value={slug} selected={slug == chosen}>{ title }</option> }) }
                 </select>
+                <button type="button" class="btn small" disabled={*picked == chosen} onclick={open.reform(|_: MouseEvent| ())}>{ "Open" }</button>
             </p>
             if let Some((_, title)) = title { <p class="say">{ title }</p> }
             if !props.playground.faults.is_empty() {
@@ -89,7 +126,7 @@ fn Pane(props: &PlaygroundProps) -> Html {
                     if props.playground.faults.len() > FAULTS { <p>{ format!("and {} more", props.playground.faults.len() - FAULTS) }</p> }</div>
                 </div>
             }
-            <Line act={props.act.clone()}/>
+            <Line templates={props.templates.clone()} act={props.act.clone()}/>
             <Text text={props.text.clone()} present={props.present} expectations={props.expectations.clone()} fresh={props.fresh} draft={props.playground.draft.clone()} act={props.act.clone()}/>
         </div>
     }
@@ -100,6 +137,7 @@ const FAULTS: usize = 8;
 
 #[derive(Properties, PartialEq)]
 struct LineProps {
+    templates: Templates,
     act: Callback<Act>,
 }
 
@@ -129,10 +167,10 @@ fn Line(props: &LineProps) -> Html {
             }
         })
     };
-    let template = |text: &'static str| {
-        let (line, field) = (line.clone(), field.clone());
+    let template = |text: &str| {
+        let (line, field, text) = (line.clone(), field.clone(), text.to_string());
         Callback::from(move |_: MouseEvent| {
-            line.set(text.to_string());
+            line.set(text.clone());
             if let Some(field) = field.cast::<HtmlInputElement>() {
                 let _ = field.focus();
             }
@@ -142,7 +180,7 @@ fn Line(props: &LineProps) -> Html {
         <form {onsubmit}>
             <label class="q" for="line">{ "Do something" }</label>
             <p class="under">{ "A line of the scenario language: an act, time, expect, or # with a comment. What sets up the world (brokers, seed, rules) is changed in the text. To begin with:" }</p>
-            <p class="chips">{ for TEMPLATES.map(|(name, text)| html! { <button key={name} type="button" class="btn small" onclick={template(text)}>{ name }</button> }) }</p>
+            <p class="chips">{ for props.templates.iter().map(|(name, text)| html! { <button key={*name} type="button" class="btn small" onclick={template(text)}>{ *name }</button> }) }</p>
             <p class="line"><input id="line" class="field mono" ref={field} value={(*line).clone()} {oninput} autocomplete="off" spellcheck="false" placeholder="kill 1"/>
                 <button class="btn" disabled={line.trim().is_empty()}>{ "Do" }</button></p>
         </form>

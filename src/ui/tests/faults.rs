@@ -102,3 +102,25 @@ fn a_broker_that_starts_is_not_offered_to_be_stopped() {
         "{offered:?}"
     );
 }
+
+#[test]
+fn the_last_in_sync_leaves_the_partition_offline_however_it_ends() {
+    let said = |text: &str, fault| {
+        let session = Session::resumed(text, 9_999).expect("it plays");
+        let option = faults::option(&session.look(), BrokerId(1), fault);
+        format!("{} {}", option.survives, option.dies).trim().to_string()
+    };
+    let (alone, three) = (
+        "brokers 1\ntopic t\nproducer p\nrun for 1s\n",
+        "brokers 3\ntopic t replicas=3\nproducer p\nrun for 1s\n",
+    );
+    for fault in [Fault::Kill, Fault::PowerOff] {
+        assert!(said(alone, fault).ends_with("Nobody else is in sync: the partition goes offline."));
+        assert!(!said(three, fault).contains("offline"));
+    }
+    assert_eq!(
+        said(three, Fault::Pause),
+        "Nothing is lost. It answers nobody until it is resumed. 9 s after its last heartbeat another leads, and it does not know."
+    );
+    assert!(said(alone, Fault::Pause).contains("nobody leads, and it does not know"));
+}

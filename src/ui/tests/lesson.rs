@@ -336,7 +336,11 @@ fn whoever_comes_back_from_the_playground_finds_the_lesson_where_it_was_left() {
         page.reading()
             .is_some_and(|(reading, run)| reading.design(run).is_some())
     );
-    // Whoever comes from elsewhere begins a finished lesson anew.
+    // Whoever comes from elsewhere finds what the last stop asks for, and begins the lesson anew once that is done.
+    page.visit("#/lessons");
+    page.visit("#/lesson/18-design-a-topic");
+    assert_eq!(stop(&page), Some(12));
+    page.progress.solved("18-design-a-topic", 5);
     page.visit("#/lessons");
     page.visit("#/lesson/18-design-a-topic");
     assert_ne!(stop(&page), Some(12));

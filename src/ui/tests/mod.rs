@@ -28,7 +28,7 @@ use crate::ui::view::panels::{Control, Fault, MarkKind, Tone};
 use crate::ui::view::stage::{Health, Link, News, Path, Role, Row, Segment, Standing, Told, Window};
 use crate::ui::view::told::{CAPTION_WORDS, broken, caption};
 use crate::ui::view::{
-    beliefs, clients, controller, inspect, knobs, lanes, ledger, metrics, overview, rows, told_and_true, wire,
+    beliefs, clients, controller, elapsed, inspect, knobs, lanes, ledger, metrics, overview, rows, told_and_true, wire,
 };
 
 fn run(page: &Page) -> &Session {

@@ -1,6 +1,7 @@
 //! What is drawn of a moment: lanes, the ledger, groups, the controller, metrics, partitions.
 
 use super::*;
+use crate::ui::playground::{self, templates::templates};
 
 #[test]
 fn the_words_of_a_mark_have_room_before_the_last_column() {
@@ -330,11 +331,11 @@ fn the_metrics_say_what_a_dead_leader_changed() {
         row.map(|row| (row.was, row.now)).expect("it is listed")
     };
     assert_eq!(table.since, step - 1);
-    assert_eq!(row("UnderReplicatedPartitions"), (0, 1));
-    assert_eq!(row("OfflinePartitionsCount"), (0, 0));
-    assert_eq!(row("UncleanLeaderElections"), (0, 0));
-    let (_, dead) = row("ConsumerLag of broker 1");
-    assert_eq!(dead, 0, "the dead leader has more than the new one, not less");
+    assert_eq!(row("UnderReplicatedPartitions"), (Some(0), Some(1)));
+    assert_eq!(row("OfflinePartitionsCount"), (Some(0), Some(0)));
+    assert_eq!(row("UncleanLeaderElections"), (Some(0), Some(0)));
+    let (_, dead) = row("ConsumerLag of broker 1, payments-0");
+    assert_eq!(dead, None, "nobody reports what a dead broker lacks");
 }
 
 /// Each row of the overview, and the line that stands for the cluster's own topic.
@@ -454,4 +455,78 @@ fn a_broken_invariant_is_named_where_it_breaks_and_stays_named() {
     let look = before.look();
     assert_eq!(broken(&look), None);
     assert_eq!(metrics::invariants(&before).len(), 10);
+}
+
+/// A leader below `min.insync.replicas`, whose producer tries again and again.
+const REFUSING: &str = "brokers 3
+topic payments replicas=3 min.insync.replicas=2
+producer shop
+send shop payments count=3
+run until acked
+kill 2
+kill 3
+run until isr payments-0 = 1
+send shop payments count=5 every=100ms
+run for 2s
+";
+
+#[test]
+fn what_is_refused_again_and_again_is_seen_as_that() {
+    let session = Session::resumed(REFUSING, 9_999).expect("it plays");
+    let look = session.look();
+    let row = &rows::rows(&look, Window::place(0, 8, 12, Some(0)))[0];
+    assert_eq!(&*row.note, "refuses acks=all: 1 in sync, 2 needed");
+    let table = ledger::table(&look, 8);
+    let column = &table.columns[3];
+    let said = (&*column.told.text, column.refused, &*column.fate.text);
+    assert_eq!(said, ("retrying", Some("NOT_ENOUGH_REPLICAS"), "not written"));
+    assert_eq!(&*table.columns[0].told.text, "acked");
+    let shop = &clients::clients(&look).senders[0];
+    assert!(
+        matches!(shop.retries, Some((5.., "NOT_ENOUGH_REPLICAS"))),
+        "{:?}",
+        shop.retries
+    );
+}
+
+#[test]
+fn a_follower_is_cut_off_only_from_whom_it_lives_by() {
+    let note = |more: &str| {
+        let text = format!("brokers 3\ntopic payments replicas=3\nproducer shop\nrun for 100ms\n{more}");
+        let session = Session::resumed(&text, 9_999).expect("it plays");
+        let rows = rows::rows(&session.look(), Window::place(0, 8, 12, Some(0)));
+        rows[2].note.to_string()
+    };
+    assert_eq!(note("cut 2 3\nrun for 1s\n"), "copies broker 1 from offset 0");
+    assert_eq!(note("cut 1 3\nrun for 1s\n"), "cut off from broker 1");
+}
+
+#[test]
+fn time_tells_what_came_of_it() {
+    let elapsed = |more: &str| {
+        let text = format!("brokers 1\ntopic payments\nproducer shop\nrun for 1s\n{more}");
+        elapsed::elapsed(&Session::resumed(&text, 9_999).expect("it plays"))
+    };
+    let told = elapsed("kill 1\nrun for 20s\n").expect("the partition went offline");
+    assert!(told.starts_with("Done: run for 20s. At step "), "{told}");
+    assert!(
+        told.ends_with("Nobody may lead payments-0: the partition is offline, epoch 1."),
+        "{told}"
+    );
+    assert_eq!(elapsed("run for 1s\n"), None);
+}
+
+#[test]
+fn what_one_may_begin_with_can_be_done() {
+    let mut page = on_playground(playground::BEGINNING);
+    for _ in 0..2 {
+        for at in 0..6 {
+            let line = templates(run(&page))[at].1.clone();
+            let before = run(&page).position();
+            page.perform(Act::Do(line.clone()));
+            assert!(run(&page).position() > before, "{line}: {}", said(&page));
+        }
+    }
+    let line = templates(run(&page))[3].1.clone();
+    assert_eq!(line, "consumer worker3 group=billing topics=payments");
 }

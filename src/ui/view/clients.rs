@@ -69,6 +69,8 @@ pub struct Sender {
     pub acks: &'static str,
     /// Handed over, acknowledged, failed, undecided.
     pub counts: [u32; 4],
+    /// Of the oldest record that it tries again: how many attempts came to nothing, and the last one's error.
+    pub retries: Option<(usize, &'static str)>,
 }
 
 /// All clients.
@@ -109,6 +111,11 @@ fn sender(look: &Look<'_>, id: ClientId) -> Option<Sender> {
             tally.failed,
             tally.handed.saturating_sub(tally.decided()),
         ],
+        retries: look.recent(id).find_map(|(tag, story)| {
+            let retries = look.ledger.retries(tag);
+            let (_, error) = retries.last().filter(|_| story.told.is_none())?;
+            Some((retries.len(), error.name()))
+        }),
     })
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::cluster::{BrokerId, Node};
 use crate::log::{Files, Held as HeldBatch, Layer, Log, RECORD_BATCH_OVERHEAD};
 use crate::ui::view::inspect::ranges;
+use crate::ui::view::links::{has_successor, unheard};
 use crate::ui::view::look::Look;
 use crate::ui::view::names::{brokers_said, offsets};
 use crate::ui::view::panels::{Fault, FaultOption};
@@ -124,13 +125,13 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
     let held = Held::of(look.log(id));
     let stake = at_stake(look, id).unwrap_or_default();
     let (title, survives, dies) = match fault {
-        Fault::Kill => ("Kill the process", held.after_kill(), stake),
+        Fault::Kill => ("Kill the process", held.after_kill(), ending(look, id, stake)),
         Fault::PowerOff | Fault::PowerOffKeeping(_) => {
             let (survives, dies) = PowerLoss::of(look, id).told(match fault {
                 Fault::PowerOffKeeping(kept) => kept,
                 _ => 0,
             });
-            ("Power off the host", survives, dies)
+            ("Power off the host", survives, ending(look, id, dies))
         }
         Fault::Stop => (
             "Stop it cleanly",
@@ -142,7 +143,7 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
         ),
         Fault::Pause => (
             "Pause the process",
-            all_unless_another_leads(&stake, format!("{} until it is resumed.", silent(look, id))),
+            all_unless_another_leads(&stake, silent(look, id)),
             stake,
         ),
         Fault::Resume => (
@@ -213,17 +214,28 @@ pub fn option(look: &Look<'_>, id: BrokerId, fault: Fault) -> FaultOption {
     }
 }
 
+/// Whether somebody may lead after a broker that leads the partition in view; nothing if it does not lead.
+fn heir(look: &Look<'_>, id: BrokerId) -> Option<bool> {
+    let leader = look.world.image().leader(look.partition);
+    (leader == Some(id)).then(|| has_successor(look, id))
+}
+
 /// What a clean stop does with what a broker leads.
 fn handing_over(look: &Look<'_>, id: BrokerId) -> &'static str {
-    let image = look.world.image();
-    let Some(state) = image.partition(look.partition) else {
-        return "";
-    };
-    let runs = |other: &BrokerId| look.world.broker(*other).is_some_and(|broker| broker.is_running());
-    match state.leader == Some(id) {
-        false => "",
-        true if state.isr.iter().any(|other| *other != id && runs(other)) => "hands over what it leads, ",
-        true => "has nobody in sync to hand over to, leaves the partition offline, ",
+    match heir(look, id) {
+        None => "",
+        Some(true) => "hands over what it leads, ",
+        Some(false) => "has nobody in sync to hand over to, leaves the partition offline, ",
+    }
+}
+
+/// What dies with a broker that ends at once, and the partition's service with it if nobody else may lead.
+fn ending(look: &Look<'_>, id: BrokerId, dies: String) -> String {
+    match heir(look, id) {
+        Some(false) => format!("{dies} Nobody else is in sync: the partition goes offline.")
+            .trim()
+            .into(),
+        _ => dies,
     }
 }
 
@@ -284,10 +296,11 @@ fn slowed(look: &Look<'_>, id: BrokerId) -> String {
     format!("Nothing is lost. It takes {SLOWER} times as long for everything; {follows}.")
 }
 
-fn silent(look: &Look<'_>, id: BrokerId) -> &'static str {
-    match role(look, id) {
-        Role::Leader => "It leads, and answers nobody",
-        _ => "It answers nobody and copies nothing",
+/// How a frozen broker is, and how long what it leads waits for it.
+fn silent(look: &Look<'_>, id: BrokerId) -> String {
+    match heir(look, id) {
+        None => "It answers nobody and copies nothing until it is resumed.".to_string(),
+        Some(_) => format!("It answers nobody until it is resumed. {}", unheard(look, id)),
     }
 }
 

@@ -65,6 +65,8 @@ fn is_gone(story: &Story, fate: impl Fn() -> Fate) -> bool {
 
 fn column(look: &Look<'_>, tag: Tag, story: &Story, brokers: &[BrokerId], longest: Micros) -> LedgerColumn {
     let custody = look.ledger.custody(look.world, tag);
+    let retries = look.ledger.retries(tag).last().filter(|_| story.told.is_none());
+    let refused = retries.map(|(_, error)| *error);
     let copy = |id: &BrokerId| {
         let Some(copy) = custody.iter().find(|copy| copy.broker == *id) else {
             return (Chip::new(Tone::No, ""), false);
@@ -84,13 +86,20 @@ fn column(look: &Look<'_>, tag: Tag, story: &Story, brokers: &[BrokerId], longes
         client: tag.client.0,
         number: tag.number,
         label: look.names.record(tag).into(),
-        told: told_chip(&told(look, tag, story)),
+        told: match refused {
+            Some(_) => Chip::new(Tone::Warn, "retrying"),
+            None => told_chip(&told(look, tag, story)),
+        },
+        refused: refused.map(|error| error.name()),
         waited: story.latency().map(|latency| {
             let percent = latency * 100 / longest.max(1);
             (time(latency).into(), u8::try_from(percent).unwrap_or(100))
         }),
         copies: brokers.iter().map(copy).collect(),
-        fate: truth(look.fate(tag), &custody),
+        fate: match look.fate(tag) {
+            Fate::InFlight if refused.is_some() => Chip::new(Tone::Wait, "not written"),
+            fate => truth(fate, &custody),
+        },
     }
 }
 

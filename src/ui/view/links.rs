@@ -257,7 +257,7 @@ fn follows(look: &Look<'_>, a: Node, b: Node) -> String {
 }
 
 /// What follows when the controller no longer hears a broker.
-fn unheard(look: &Look<'_>, id: BrokerId) -> String {
+pub(super) fn unheard(look: &Look<'_>, id: BrokerId) -> String {
     let image = look.world.image();
     if !image.is_alive(id) {
         return format!("Broker {id} is fenced already, and stays so.");
@@ -275,7 +275,7 @@ fn unheard(look: &Look<'_>, id: BrokerId) -> String {
 }
 
 /// Whether another may lead when this leader is fenced.
-fn has_successor(look: &Look<'_>, leader: BrokerId) -> bool {
+pub(super) fn has_successor(look: &Look<'_>, leader: BrokerId) -> bool {
     let (image, controller) = (look.world.image(), look.world.controller().state());
     let Some(partition) = controller.partition(look.partition) else {
         return false;
@@ -283,7 +283,8 @@ fn has_successor(look: &Look<'_>, leader: BrokerId) -> bool {
     let unclean = controller.unclean_election_enabled(look.partition.topic);
     let may = |id: &BrokerId| unclean || partition.isr.contains(id) || partition.elr.contains(id);
     let others = partition.replicas.iter().filter(|id| **id != leader);
-    others.filter(|id| image.is_alive(**id)).any(may)
+    let runs = |id: &BrokerId| look.world.broker(*id).is_some_and(|broker| broker.is_running());
+    others.filter(|id| image.is_alive(**id) && runs(id)).any(may)
 }
 
 /// What follows when a client and a broker no longer hear one another.

@@ -21,10 +21,10 @@ pub struct MetricRow {
     pub name: Rc<str>,
     /// What it counts.
     pub about: &'static str,
-    /// What it was.
-    pub was: i64,
+    /// What it was; nothing where there was nobody to report it.
+    pub was: Option<i64>,
     /// What it is.
-    pub now: i64,
+    pub now: Option<i64>,
     /// Whether more of it is worse.
     pub is_bad: bool,
 }
@@ -111,8 +111,8 @@ pub fn table(session: &Session) -> MetricTable {
         .map(|&(metric, name, is_bad, about)| MetricRow {
             name: name.into(),
             about,
-            was: value(metric, was),
-            now: value(metric, now),
+            was: Some(value(metric, was)),
+            now: Some(value(metric, now)),
             is_bad,
         })
         .collect();
@@ -120,17 +120,19 @@ pub fn table(session: &Session) -> MetricTable {
     let image = history.world().image();
     let replicas = image.partition(partition).map_or(&[][..], |state| &state.replicas);
     let lag = |world: &World, broker| {
-        let leader = world.image().leader(partition)?;
+        let leader = world.image().leader(partition).filter(|leader| *leader != broker)?;
         let end = |id| Some(world.broker(id)?.replica(partition)?.log().log_end_offset());
+        world.broker(broker).filter(|follower| follower.is_running())?;
         Some((end(leader)? - end(broker).unwrap_or(0)).max(0))
     };
     let leader = image.leader(partition);
+    let name = session.look().names.partition(partition);
     for &broker in replicas.iter().filter(|broker| Some(**broker) != leader) {
         rows.push(MetricRow {
-            name: format!("ConsumerLag of broker {}", broker.0).into(),
+            name: format!("ConsumerLag of broker {broker}, {name}").into(),
             about: "Records that this follower's log lacks of the leader's (FetcherLagMetrics).",
-            was: lag(was.0, broker).unwrap_or(0),
-            now: lag(now.0, broker).unwrap_or(0),
+            was: lag(was.0, broker),
+            now: lag(now.0, broker),
             is_bad: true,
         });
     }

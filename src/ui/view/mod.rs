@@ -8,6 +8,7 @@
 pub mod beliefs;
 pub mod clients;
 pub mod controller;
+pub mod elapsed;
 pub mod faults;
 pub mod files;
 pub mod groups;

@@ -93,6 +93,8 @@ pub struct LedgerColumn {
     pub label: Rc<str>,
     /// What the application was told.
     pub told: Chip,
+    /// The error of the latest attempt, while it is tried again.
+    pub refused: Option<&'static str>,
     /// How long it waited for that, in words, and in percent of the longest wait in view.
     pub waited: Option<(Rc<str>, u8)>,
     /// For each broker where its copy is, and whether that broker is down.

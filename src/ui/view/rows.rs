@@ -147,8 +147,13 @@ fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role, doomed: usize
         (Health::Up, Role::Leader) if replica.and_then(|replica| replica.leads_in()).is_none() => {
             "has not heard yet that it leads".to_string()
         }
-        (Health::Up, Role::Leader) => format!("leads epoch {epoch}"),
-        (Health::Up, Role::InSync | Role::OutOfSync) if !cuts(look, id).is_empty() => {
+        (Health::Up, Role::Leader) => match under_min_isr(look) {
+            Some((isr, needed)) => format!("refuses acks=all: {isr} in sync, {needed} needed"),
+            None => format!("leads epoch {epoch}"),
+        },
+        (Health::Up, Role::InSync | Role::OutOfSync)
+            if is_cut_from_its_own(look, id, replica.and_then(|replica| replica.follows())) =>
+        {
             format!("cut off from {}", cuts(look, id))
         }
         (Health::Up, Role::InSync | Role::OutOfSync) => match replica.and_then(|replica| replica.follows()) {
@@ -161,21 +166,40 @@ fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role, doomed: usize
     }
 }
 
+/// How many replicas of the partition in view are in sync, and how many `acks=all` needs, if that is more.
+fn under_min_isr(look: &Look<'_>) -> Option<(usize, usize)> {
+    let image = look.world.image();
+    let state = image.partition(look.partition)?;
+    let topic = look.world.settings().topic_on(look.partition.topic, state.leader?);
+    let needed = usize::try_from(topic.min_insync_replicas)
+        .ok()?
+        .min(state.replicas.len());
+    (state.isr.len() < needed).then_some((state.isr.len(), needed))
+}
+
+/// Whether a path is cut that a follower lives by: to whom it follows, or to the controller.
+fn is_cut_from_its_own(look: &Look<'_>, id: BrokerId, leader: Option<BrokerId>) -> bool {
+    let others = cut_off_from(look, id);
+    match leader {
+        Some(leader) => others.contains(&Node::Broker(leader)) || others.contains(&Node::Controller),
+        None => !others.is_empty(),
+    }
+}
+
+/// Whom a broker exchanges no messages with.
+fn cut_off_from(look: &Look<'_>, id: BrokerId) -> SortedSet<Node> {
+    let me = Node::Broker(id);
+    let network = look.world.network();
+    let others = network.cuts().filter_map(|(from, to)| match from == me {
+        true => Some(to),
+        false => (to == me).then_some(from),
+    });
+    others.collect()
+}
+
 /// Whom a broker exchanges no messages with, in words; nothing if the paths are whole.
 fn cuts(look: &Look<'_>, id: BrokerId) -> String {
-    let me = Node::Broker(id);
-    let others: SortedSet<Node> = look
-        .world
-        .network()
-        .cuts()
-        .filter_map(|(from, to)| {
-            if from == me {
-                Some(to)
-            } else {
-                (to == me).then_some(from)
-            }
-        })
-        .collect();
+    let others = cut_off_from(look, id);
     let everybody = look.world.broker_ids().count() - 1;
     match others.iter().filter(|node| matches!(node, Node::Broker(_))).count() {
         0 if others.is_empty() => String::new(),

@@ -74,6 +74,25 @@ fn a_story_has_an_address_and_its_title_is_shown() -> Result<()> {
 }
 
 #[test]
+fn a_story_is_opened_once_it_is_chosen_and_the_list_keeps_the_focus() -> Result<()> {
+    drive("playground-choose", View::WIDE, "", |page| {
+        on_playground(page, "#/playground")?;
+        do_line(page, "kill 1")?;
+        page.tab_to("combobox \"Begin with\"")?;
+        for times in 1..=2 {
+            let before = page.eval("location.hash")?;
+            page.press("ArrowDown")?;
+            ensure!(page.eval("location.hash")? == before, "it is only chosen");
+            page.press("Enter")?;
+            let moved = format!("location.hash !== {before} && document.activeElement.id === 'story'");
+            page.wait_until(&format!("story {times} is there, and the list has the focus"), &moved)?;
+            page.wait_for_text("What you had on the playground before is set aside.")?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
 fn a_text_with_mistakes_is_told_and_nothing_is_lost() -> Result<()> {
     drive("playground-mistakes", View::PHONE, "", |page| {
         on_playground(page, "#/playground")?;
