@@ -42,9 +42,9 @@ pub struct Moment {
 
 impl Moment {
     /// Performs one input; gives back its events and the acknowledged records that are gone since.
-    fn perform(&mut self, input: Input) -> Result<(Vec<Event>, Vec<Tag>), Refused> {
+    fn perform(&mut self, input: &Input) -> Result<(Vec<Event>, Vec<Tag>), Refused> {
         let mut events = Vec::new();
-        step(&mut self.world, input, &mut events)?;
+        step(&mut self.world, input.clone(), &mut events)?;
         self.ledger.step(&events);
         let lost = self.ledger.check(&self.world);
         Ok((events, lost))
@@ -161,7 +161,7 @@ impl History {
             self.forward();
             return Ok(Acted { cut: None });
         }
-        let (events, lost) = self.now.perform(input.clone())?;
+        let (events, lost) = self.now.perform(&input)?;
         let cut = self.cut_off();
         self.inputs.push(input);
         self.arrive(events, Some(lost));
@@ -170,7 +170,7 @@ impl History {
 
     /// Goes one step forward on what was done before; says whether there was one.
     pub fn forward(&mut self) -> bool {
-        let Some(input) = self.inputs.get(self.position).cloned() else {
+        let Some(input) = self.inputs.get(self.position) else {
             return false;
         };
         match self.now.perform(input) {
@@ -254,7 +254,7 @@ impl History {
         let mut moment = moment.clone();
         let mut found = Vec::new();
         for position in at + 1..=to {
-            match moment.perform(self.inputs[position - 1].clone()) {
+            match moment.perform(&self.inputs[position - 1]) {
                 Ok((events, _)) if position > from => found.push((position, events)),
                 Ok(_) => {}
                 Err(_) => break,

@@ -9,11 +9,11 @@
 use std::sync::Arc;
 
 use super::{Acted, CutNotice, History};
-use crate::cluster::{Input, Refused, Silent, World, step};
+use crate::cluster::{Input, Refused, World};
 use crate::ledger::Ledger;
 use crate::scenario::ast::{Line, Script, Statement};
 use crate::scenario::look::Verdict;
-use crate::scenario::player::acts;
+use crate::scenario::player::{acts, try_all};
 use crate::scenario::{Next, Player, Stop, setup};
 use crate::sorted::SortedMap;
 
@@ -514,12 +514,4 @@ impl Playback {
         }
         Ok(acted)
     }
-}
-
-/// That all inputs of one act can be performed: it happens as a whole or not at all.
-fn try_all(inputs: &[Input], world: &World) -> Result<(), Refused> {
-    let mut trial = world.clone();
-    inputs
-        .iter()
-        .try_for_each(|input| step(&mut trial, input.clone(), &mut Silent))
 }

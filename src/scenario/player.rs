@@ -307,8 +307,11 @@ fn acting(inputs: Vec<Input>) -> Progress {
     Progress::Acting(inputs.into())
 }
 
-/// That all inputs of one statement can be performed: a statement happens as a whole or not at all.
-fn try_all(inputs: &[Input], world: &World) -> Result<(), Refused> {
+/// That all inputs of one statement or act can be performed: it happens as a whole or not at all.
+///
+/// # Errors
+/// What the first that cannot is refused for.
+pub(crate) fn try_all(inputs: &[Input], world: &World) -> Result<(), Refused> {
     let mut trial = world.clone();
     inputs
         .iter()
