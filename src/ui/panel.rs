@@ -303,8 +303,7 @@ fn PuzzlePanel(props: &PuzzleProps) -> Html {
             let typed = input.value().trim().to_string();
             if !typed.is_empty() {
                 act.emit(Act::Do(typed));
-                // It stays, to be mended or done once more, and gives way to what is typed.
-                input.select();
+                input.set_value("");
             }
         })
     };
