@@ -83,7 +83,8 @@ impl TimerKind {
         }
     }
 
-    /// Whether the timer is housekeeping by the clock (a look at metadata that is old is), which never keeps a run from being quiet.
+    /// Whether the timer is housekeeping by the clock (a look at metadata that is old is), which never keeps a run from
+    /// being quiet.
     pub const fn is_housekeeping(self) -> bool {
         matches!(
             self,

@@ -152,6 +152,17 @@ impl World {
         &self.model.controller
     }
 
+    /// How many replicas of a partition its leader wants in sync: `min.insync.replicas`, or all of them if they are fewer;
+    /// nothing without a leader.
+    pub fn min_isr(&self, tp: TopicPartition) -> Option<usize> {
+        let image = self.image();
+        let state = image.partition(tp)?;
+        let configured = self.settings().topic_on(tp.topic, state.leader?).min_insync_replicas;
+        usize::try_from(configured)
+            .ok()
+            .map(|configured| configured.min(state.replicas.len()))
+    }
+
     /// What the controller has decided, as of now.
     pub fn image(&self) -> Arc<Image> {
         self.model.controller.image()

@@ -20,6 +20,11 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Handed over and not decided.
+    pub const fn pending(self) -> u32 {
+        self.handed.saturating_sub(self.decided())
+    }
+
     /// Those of which nothing more will be said.
     pub const fn decided(self) -> u32 {
         self.acked + self.sent + self.failed

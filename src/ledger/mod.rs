@@ -87,6 +87,13 @@ impl Ledger {
         self.retries.get(&tag).map_or(&[], Vec::as_slice)
     }
 
+    /// The error of a record's latest attempt, while it is tried again.
+    pub fn refused(&self, tag: Tag) -> Option<Errors> {
+        let undecided = self.story(tag).is_some_and(|story| story.told.is_none());
+        let (_, error) = self.retries(tag).last().filter(|_| undecided)?;
+        Some(*error)
+    }
+
     /// The stories of a client's records in the order of their numbers.
     pub fn stories(&self, client: ClientId) -> impl Iterator<Item = (Tag, &Story)> + '_ {
         let of_client = self.stories.get(&client).into_iter().flat_map(Chunked::iter);

@@ -292,9 +292,10 @@ pub(in crate::cluster) fn offsets_partition(
 
 fn arm(cx: &mut Cx<'_>, tp: TopicPartition, armed: &Deadlines, wanted: &Deadlines) {
     let me = cx.me;
-    let mut set = |timer, armed: Option<Micros>, wanted: Option<Micros>| {
+    let mut set = |timer: Timer, armed: Option<Micros>, wanted: Option<Micros>| {
         if armed != wanted {
             match wanted {
+                Some(due) if timer.kind == TimerKind::Expiry => cx.arm_tick(timer, due),
                 Some(due) => cx.arm(timer, due),
                 None => cx.disarm(timer),
             }
@@ -307,9 +308,5 @@ fn arm(cx: &mut Cx<'_>, tp: TopicPartition, armed: &Deadlines, wanted: &Deadline
     set(Timer::on(TimerKind::Session, tp), armed.session, wanted.session);
     set(Timer::on(TimerKind::Rebalance, tp), armed.rebalance, wanted.rebalance);
     set(write, armed.write, wanted.write);
-    match wanted.expiry {
-        wanted if wanted == armed.expiry => {}
-        Some(due) => cx.arm_tick(Timer::on(TimerKind::Expiry, tp), due),
-        None => cx.disarm(Timer::on(TimerKind::Expiry, tp)),
-    }
+    set(Timer::on(TimerKind::Expiry, tp), armed.expiry, wanted.expiry);
 }

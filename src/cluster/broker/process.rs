@@ -291,7 +291,8 @@ impl Process {
         }
     }
 
-    /// Sets a timer of the whole broker to its next tick, or clears it; nothing is asked of the world when it stands so already.
+    /// Sets a timer of the whole broker to its next tick, or clears it; nothing is asked of the world when it stands so
+    /// already.
     pub(super) fn arm_once(&mut self, cx: &mut Cx<'_>, kind: TimerKind, due: Option<Micros>) {
         let Some(at) = ONCE.iter().position(|&once| once == kind) else {
             return;

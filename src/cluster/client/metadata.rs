@@ -73,7 +73,8 @@ pub(super) struct Metadata {
     last: Option<BrokerId>,
     /// The broker that failed last: it is asked only if there is no other.
     failed: Option<BrokerId>,
-    /// When its process started, with the cluster as it was. Until there are news for it this decides nothing; from then on the deadline is armed, and so it is no part of the canonical encoding.
+    /// When its process started, with the cluster as it was. Until there are news for it this decides nothing; from then on
+    /// the deadline is armed, and so it is no part of the canonical encoding.
     started: Micros,
     /// When the last answer, or failure to answer, came.
     refreshed: Option<Micros>,

@@ -11,10 +11,10 @@ mod replica;
 
 use super::ast::{CountFact, Expectation, Metric, Micros, Op, Outcome, Sense, Subject, Value};
 use super::{player, translate};
-use crate::cluster::ids::{BrokerId, TopicPartition};
+use crate::cluster::ids::{BrokerId, ClientId, TopicPartition};
 use crate::cluster::settings::Micros as Instant;
 use crate::cluster::{Rule, Tag, World};
-use crate::ledger::{self, Ledger};
+use crate::ledger::{self, Ledger, Tally};
 use std::cmp::Ordering;
 
 /// What came of looking at an expectation.
@@ -203,22 +203,26 @@ fn count(fact: CountFact, producer: &str, at: Option<&super::ast::Partition>, wo
     let Ok(client) = translate::client(producer, world) else {
         return Value::Absent;
     };
-    let (tally, given) = match at.map(|at| translate::partition(at, world)) {
-        None => {
-            let producer = world.client(client).and_then(|client| client.as_producer());
-            (ledger.tally(client), producer.map_or(0, |producer| producer.numbers()))
-        }
-        Some(Ok(tp)) => {
-            let tally = ledger.tally_of(client, tp);
-            (tally, tally.handed)
-        }
+    let tally = match at.map(|at| translate::partition(at, world)) {
+        // Those that are still to be handed over are pending, too; of no partition yet.
+        None => Tally {
+            handed: given(world, client),
+            ..ledger.tally(client)
+        },
+        Some(Ok(tp)) => ledger.tally_of(client, tp),
         Some(Err(_)) => return Value::Absent,
     };
     number(match fact {
         CountFact::Acked => tally.acked,
         CountFact::Failed => tally.failed,
-        CountFact::Pending => given.saturating_sub(tally.decided()),
+        CountFact::Pending => tally.pending(),
     })
+}
+
+/// How many records a producer's application was given to send.
+fn given(world: &World, client: ClientId) -> u32 {
+    let producer = world.client(client).and_then(|client| client.as_producer());
+    producer.map_or(0, |producer| producer.numbers())
 }
 
 fn count_metric(metric: Metric, broker: Option<BrokerId>, world: &World, ledger: &Ledger) -> usize {

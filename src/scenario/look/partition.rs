@@ -55,8 +55,7 @@ pub(super) fn count_that(metric: Metric, broker: Option<BrokerId>, world: &World
         if broker.is_some_and(|broker| broker != leader) {
             return None;
         }
-        let configured = world.settings().topic_on(tp.topic, leader).min_insync_replicas;
-        let minimum = usize::try_from(configured).ok()?.min(state.replicas.len());
+        let minimum = world.min_isr(*tp)?;
         let counts = match metric {
             // Who is only being added by a reassignment is not missing yet (`OngoingReassignmentState.replicationFactor`).
             Metric::UnderReplicated => state.isr.len() < state.replicas.len() - state.adding.len(),

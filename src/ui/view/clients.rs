@@ -105,16 +105,10 @@ fn sender(look: &Look<'_>, id: ClientId) -> Option<Sender> {
         name: look.names.client(id).into(),
         state: state(look, id),
         acks: acks_word(producer.config().acks),
-        counts: [
-            tally.handed,
-            tally.acked,
-            tally.failed,
-            tally.handed.saturating_sub(tally.decided()),
-        ],
-        retries: look.recent(id).find_map(|(tag, story)| {
-            let retries = look.ledger.retries(tag);
-            let (_, error) = retries.last().filter(|_| story.told.is_none())?;
-            Some((retries.len(), error.name()))
+        counts: [tally.handed, tally.acked, tally.failed, tally.pending()],
+        retries: look.recent(id).find_map(|(tag, _)| {
+            let error = look.ledger.refused(tag)?;
+            Some((look.ledger.retries(tag).len(), error.name()))
         }),
     })
 }

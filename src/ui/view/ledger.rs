@@ -65,8 +65,7 @@ fn is_gone(story: &Story, fate: impl Fn() -> Fate) -> bool {
 
 fn column(look: &Look<'_>, tag: Tag, story: &Story, brokers: &[BrokerId], longest: Micros) -> LedgerColumn {
     let custody = look.ledger.custody(look.world, tag);
-    let retries = look.ledger.retries(tag).last().filter(|_| story.told.is_none());
-    let refused = retries.map(|(_, error)| *error);
+    let refused = look.ledger.refused(tag);
     let copy = |id: &BrokerId| {
         let Some(copy) = custody.iter().find(|copy| copy.broker == *id) else {
             return (Chip::new(Tone::No, ""), false);

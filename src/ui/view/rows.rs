@@ -170,10 +170,7 @@ fn note(look: &Look<'_>, id: BrokerId, health: Health, role: Role, doomed: usize
 fn under_min_isr(look: &Look<'_>) -> Option<(usize, usize)> {
     let image = look.world.image();
     let state = image.partition(look.partition)?;
-    let topic = look.world.settings().topic_on(look.partition.topic, state.leader?);
-    let needed = usize::try_from(topic.min_insync_replicas)
-        .ok()?
-        .min(state.replicas.len());
+    let needed = look.world.min_isr(look.partition)?;
     (state.isr.len() < needed).then_some((state.isr.len(), needed))
 }
 

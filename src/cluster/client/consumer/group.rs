@@ -1,10 +1,10 @@
 //! A consumer as member of its group, and what is special about the classic protocol: it joins, gets its share, and says that
 //! it is alive.
 //!
-//! The leader of a generation assigns the topics of all; the others only ask. Under the eager protocol all partitions are given up before a
-//! member joins again, under the cooperative one only those that go to somebody else. Heartbeats that change nothing do not
-//! travel: the world tells a member when the next one would be news (see `contact`). Mirrors `AbstractCoordinator` and
-//! `ConsumerCoordinator`.
+//! The leader of a generation assigns the topics of all; the others only ask. Under the eager protocol all partitions are
+//! given up before a member joins again, under the cooperative one only those that go to somebody else. Heartbeats that
+//! change nothing do not travel: the world tells a member when the next one would be news (see `contact`). Mirrors
+//! `AbstractCoordinator` and `ConsumerCoordinator`.
 //!
 //! Deliberately absent: subscriptions by pattern, rebalance listeners (an application that gets nothing
 //! done while it is called takes no time).

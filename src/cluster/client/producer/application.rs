@@ -131,10 +131,7 @@ impl Application {
 
     /// Whether the record with this number is still to be handed over.
     pub(super) fn holds(&self, number: u32) -> bool {
-        let blocked = self
-            .blocked
-            .as_ref()
-            .is_some_and(|(handed, _)| handed.tag.number == number);
+        let blocked = self.blocked().is_some_and(|handed| handed.tag.number == number);
         let waits = |run: &Run| (run.first + run.done..run.first + run.send.count).contains(&number);
         blocked || self.runs.iter().any(waits)
     }
