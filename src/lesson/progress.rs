@@ -125,6 +125,19 @@ impl Progress {
         lesson.puzzle = Some(lesson.puzzle.map_or(acts, |best| best.min(acts)));
     }
 
+    /// Adds what is known from before: the farthest stop, the first answers, the best solution.
+    pub fn add(&mut self, before: Progress) {
+        for (slug, earlier) in &before.lessons {
+            let lesson = self.entry(slug);
+            lesson.stop = lesson.stop.max(earlier.stop);
+            lesson.finished |= earlier.finished;
+            for (name, answer) in &earlier.predictions {
+                lesson.predictions.insert(name.clone(), *answer);
+            }
+            lesson.puzzle = [lesson.puzzle, earlier.puzzle].into_iter().flatten().min();
+        }
+    }
+
     fn entry(&mut self, slug: &str) -> &mut LessonProgress {
         self.lessons.entry(slug.to_string()).or_default()
     }
@@ -213,6 +226,26 @@ mod tests {
         );
         assert!(some().lesson("02-log").finished);
         assert_eq!(some().lesson("02-log").puzzle, Some(3));
+    }
+
+    #[test]
+    fn what_is_known_from_before_is_added() {
+        let mut before = some();
+        before.answered("02-log", "order", Answered::Right);
+        before.solved("06-high-watermark", 9);
+        let mut since = Progress::default();
+        since.reached("06-high-watermark", 0, 4);
+        since.answered("02-log", "order", Answered::Skipped);
+        since.solved("06-high-watermark", 5);
+        since.reached("00-kill", 1, 1);
+        since.add(before);
+        assert!(since.lesson("00-kill").finished && since.lesson("02-log").finished);
+        assert_eq!(
+            since.lesson("06-high-watermark").stop,
+            some().lesson("06-high-watermark").stop
+        );
+        assert_eq!(since.lesson("06-high-watermark").puzzle, Some(5));
+        assert_eq!(since.lesson("02-log").predictions["order"], Answered::Right);
     }
 
     #[test]

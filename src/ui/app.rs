@@ -23,7 +23,7 @@ use super::keys::{self, Asked};
 use super::knobs::Knobs;
 use super::later::views::Views;
 use super::later::{self, Arriving, when_here};
-use super::page::{Notice, OWN, Page, Place, Way};
+use super::page::{OWN, Page, Place, Stored, Way};
 use super::playground::PLAYGROUND;
 use super::scene::{Frame, Ground, Motion, Scene, base_of};
 use super::session::{Direction, Session};
@@ -33,7 +33,6 @@ use super::transport::Transport;
 use super::view::panels::thin;
 use super::view::stage::{Stage, Window};
 use super::view::{inspect, knobs, lanes, ledger, names, rows, told, wire};
-use crate::lesson::Progress;
 use crate::ui::reading::Reading;
 
 /// Columns of the ledger.
@@ -120,7 +119,7 @@ pub fn App() -> Html {
     }
     {
         let act = act.clone();
-        use_effect_with(page.borrow().waits_to_resume(), move |waits| {
+        use_effect_with(page.borrow().waits_to_read(), move |waits| {
             if *waits {
                 // That it has arrived is told already.
                 when_here(&act, || ());
@@ -176,25 +175,16 @@ fn draw_dragged(
 
 /// The state at the start: what was kept, the address, and the run that a crash has interrupted.
 fn begin() -> Page {
-    let restored = browser::kept(browser::PROGRESS).map(|text| Progress::from_text(&text));
-    let damages = restored
-        .as_ref()
-        .map_or_else(Vec::new, |restored| restored.damages.clone());
-    let mut page = Page::new(restored.map_or_else(Progress::default, |restored| restored.progress));
+    let mut page = Page::landing();
     if !browser::matches("(min-height: 820px)") || browser::matches("(max-width: 900px)") {
         page.drawer = page.drawer.filter(|_| browser::matches("(max-width: 900px)"));
     }
     page.recalled = browser::kept_while_open(browser::PLAYGROUND);
     page.visit(&browser::window().location().hash().unwrap_or_default());
-    if let Some(first) = damages.first() {
-        page.notice = Some(Notice::Said(first.as_str().into()));
-    }
-    if let Some(kept) = browser::crashed_run() {
-        match serde_json::from_str(&kept) {
-            Ok(kept) => page.resume(kept),
-            Err(error) => page.cannot_resume(&error.to_string()),
-        }
-    }
+    page.take_stored(Stored {
+        progress: browser::kept(browser::PROGRESS),
+        run: browser::crashed_run(),
+    });
     page
 }
 
@@ -227,12 +217,14 @@ fn keep_step(page: &Rc<RefCell<Page>>) {
 
 /// Keeps progress, and the run for the case that the engine stops.
 fn keep_run(page: &Page) {
-    browser::keep(browser::PROGRESS, &page.progress.to_text());
+    if let Some(progress) = page.progress_to_keep() {
+        browser::keep(browser::PROGRESS, &progress);
+    }
     if page.is_written_later() {
         return;
     }
-    if let Some(text) = page.kept().and_then(|kept| serde_json::to_string(&kept).ok()) {
-        browser::keep_while_open(browser::RESUME, &text);
+    if let Some(kept) = page.kept() {
+        browser::keep_while_open(browser::RESUME, &kept.to_text());
     }
 }
 

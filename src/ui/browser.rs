@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Animation, Clipboard, DragEvent, Element, EventTarget, File, Response, Window, js_sys};
@@ -138,14 +138,15 @@ pub fn dropped_file(event: &DragEvent) -> Option<File> {
 
 /// The run that was under way when the engine stopped, if this page was loaded to recover from that.
 pub fn crashed_run() -> Option<String> {
-    let get = |of: &JsValue, name: &str| {
-        js_sys::Reflect::get(of, &name.into())
-            .ok()
-            .filter(|value| value.is_object())
-    };
-    let crashed = get(&get(&window().into(), "highwater")?, "crashed")?;
-    let resume = get(&crashed, "resume")?;
+    let object = |of: &JsValue, name| get(of, name).filter(JsValue::is_object);
+    let crashed = object(&object(&window().into(), "highwater")?, "crashed")?;
+    let resume = object(&crashed, "resume")?;
     js_sys::JSON::stringify(&resume).ok()?.as_string()
+}
+
+/// A property of a value, if it can have one.
+fn get(of: &JsValue, name: &str) -> Option<JsValue> {
+    js_sys::Reflect::get(of, &name.into()).ok()
 }
 
 /// Fetches the file of a lesson or a story, which stands beside the page, and what is needed to read it; hands over what
@@ -223,7 +224,7 @@ pub fn matches(query: &str) -> bool {
 }
 
 /// Light, dark, or as the system has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Theme {
     /// As the system has it.
@@ -236,7 +237,7 @@ pub enum Theme {
 }
 
 /// How much may move.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Motion {
     /// As the system has it.
@@ -249,7 +250,7 @@ pub enum Motion {
 }
 
 /// Whether single keys act.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keys {
     /// They do.
@@ -260,8 +261,7 @@ pub enum Keys {
 }
 
 /// What somebody has set for the page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Settings {
     /// Light or dark.
     pub theme: Theme,
@@ -274,9 +274,25 @@ pub struct Settings {
 impl Settings {
     /// What is kept; what cannot be read counts as not set.
     pub fn kept() -> Settings {
-        kept(SETTINGS)
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default()
+        // By the browser itself: a reader of its own would be a tenth of what is loaded before the first sight.
+        let stored = kept(SETTINGS).and_then(|text| js_sys::JSON::parse(&text).ok());
+        let word = |name| get(stored.as_ref()?, name)?.as_string();
+        Settings {
+            theme: match word("theme").as_deref() {
+                Some("light") => Theme::Light,
+                Some("dark") => Theme::Dark,
+                _ => Theme::System,
+            },
+            motion: match word("motion").as_deref() {
+                Some("full") => Motion::Full,
+                Some("reduced") => Motion::Reduced,
+                _ => Motion::System,
+            },
+            keys: match word("keys").as_deref() {
+                Some("off") => Keys::Off,
+                _ => Keys::On,
+            },
+        }
     }
 
     /// Whether nothing may move.

@@ -14,7 +14,7 @@ pub mod views;
 use std::rc::Rc;
 
 use crate::cluster::{self, BrokerId};
-use crate::lesson::{Block, Fault as LessonFault, markdown};
+use crate::lesson::{Block, Fault as LessonFault, Progress, Restored, markdown};
 use crate::scenario::ast::{Script, Statement};
 use crate::scenario::{self, Fault, Names};
 use crate::ui::act::Act;
@@ -60,6 +60,10 @@ pub struct Later {
     pub puzzle_forbids: fn(&Page, &Statement) -> Option<String>,
     /// The stops of the present world that were reached, each with its position.
     pub stops_reached: fn(&Reading) -> Vec<(usize, usize)>,
+    /// Reads the progress that was stored.
+    pub progress: fn(&str) -> Restored,
+    /// Reads the run that was stored.
+    pub run: fn(&str) -> Result<Kept, String>,
     /// Goes on from a run that was kept before the engine stopped.
     pub go_on: fn(&mut Page, Kept),
     /// Performs an act in a lesson on the page stores.
@@ -90,6 +94,8 @@ static ALL: Later = Later {
     note_solved: Page::note_solved,
     puzzle_forbids: Page::puzzle_forbids,
     stops_reached: Reading::stops_reached,
+    progress: Progress::from_text,
+    run: Kept::from_text,
     go_on: Page::go_on,
     perform_on_stores: Page::perform_on_stores,
     step_stores: Page::step_stores,

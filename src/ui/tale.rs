@@ -244,12 +244,11 @@ fn acks_of(look: &Look<'_>, records: &[Tag]) -> Option<Acks> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::Progress;
     use crate::ui::act::{Act, Go};
     use crate::ui::page::Page;
 
     fn landed() -> Page {
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         go(&mut page, 40);
         page
     }
@@ -333,7 +332,7 @@ mod tests {
 
     #[test]
     fn among_many_acknowledgements_one_jumps_to_the_next() {
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         go(&mut page, 400);
         let mut places = vec![session(&page).position()];
         for go in [Go::PreviousMark, Go::PreviousMark, Go::NextMark] {

@@ -169,6 +169,8 @@ pub struct Page {
     pub picked: SortedSet<i64>,
     /// How far somebody has come.
     pub progress: Progress,
+    /// What was stored, as long as it is not read.
+    stored: Stored,
     /// The run to go on from once its lesson is there.
     kept: Option<Kept>,
     /// The lesson that was left for the playground, and where it stood.
@@ -199,8 +201,8 @@ const WAITING_PACE: u32 = 16;
 const LONG: usize = 2_000;
 
 impl Page {
-    /// The landing, playing.
-    pub fn new(progress: Progress) -> Page {
+    /// The landing, playing, as on a first visit.
+    pub fn landing() -> Page {
         let mut page = Page {
             place: Place::Lessons,
             session: None,
@@ -218,7 +220,8 @@ impl Page {
             refused: None,
             menu: None,
             picked: SortedSet::new(),
-            progress,
+            progress: Progress::default(),
+            stored: Stored::default(),
             kept: None,
             left: None,
             aside: None,
@@ -330,6 +333,7 @@ impl Page {
     pub(in crate::ui) fn leave(&mut self) {
         self.session = None;
         self.kept = None;
+        self.stored.run = None;
         self.playing = false;
         self.selected = None;
         self.detail = None;
@@ -465,6 +469,7 @@ impl Page {
 
     /// Performs an act, as it is done at the place where one is.
     pub fn perform(&mut self, act: Act) {
+        self.read_stored();
         match (self.own_way(&act), later::get()) {
             (None, _) => self.perform_as_everywhere(act),
             (Some(own), Some(later)) => own(later)(self, act),
@@ -529,7 +534,8 @@ impl Page {
             Act::Scenario(text) => self.play_scenario(&text),
             Act::Fetched(slug, text) => self.fetched(&slug, text),
             Act::FetchAgain => self.fetch_again(),
-            Act::Arrived => self.go_on_from_crash(),
+            // What has waited for it is read before any act.
+            Act::Arrived => {}
             Act::Missing(why) => self.refuse(&format!("this part of the page did not come: {why}; try it again")),
             Act::Restart => self.restart(None),
             Act::RestartWith(name, value) => self.restart(Some((name.to_string(), value))),
@@ -811,7 +817,8 @@ impl Page {
 
     /// The run as it stands, for the case that the engine stops.
     pub fn kept(&self) -> Option<Kept> {
-        let session = self.session.as_ref().filter(|_| self.kept.is_none())?;
+        let waits = self.kept.is_some() || self.stored.run.is_some();
+        let session = self.session.as_ref().filter(|_| !waits)?;
         Some(Kept {
             scenario: session.scenario(),
             step: session.step_number(),
@@ -859,21 +866,54 @@ impl Page {
         }
     }
 
-    /// Whether a run of the landing is to be gone on with as soon as the second part of the program is there.
-    pub fn waits_to_resume(&self) -> bool {
-        self.kept.is_some() && matches!(self.place, Place::Landing(_))
+    /// Takes what was stored before the page was loaded. A run that is to be gone on with stands still until it is read.
+    pub fn take_stored(&mut self, stored: Stored) {
+        self.playing &= stored.run.is_none();
+        self.stored = stored;
+        self.read_stored();
     }
 
-    fn go_on_from_crash(&mut self) {
-        if let Some(kept) = self.kept.take_if(|_| matches!(self.place, Place::Landing(_))) {
-            self.resume(kept);
+    /// Whether something was stored that only the second part of the program can read.
+    pub fn waits_to_read(&self) -> bool {
+        self.stored != Stored::default()
+    }
+
+    /// The progress to be stored, unless what was stored is not read yet.
+    pub fn progress_to_keep(&self) -> Option<String> {
+        self.stored.progress.is_none().then(|| self.progress.to_text())
+    }
+
+    fn read_stored(&mut self) {
+        let Some(later) = later::get().filter(|_| self.waits_to_read()) else {
+            return;
+        };
+        let Stored { progress, run } = std::mem::take(&mut self.stored);
+        if let Some(restored) = progress.map(|text| (later.progress)(&text)) {
+            self.progress.add(restored.progress);
+            if let Some(first) = restored.damages.first() {
+                self.say(first);
+            }
+        }
+        match run.map(|text| (later.run)(&text)) {
+            Some(Ok(kept)) => self.resume(kept),
+            Some(Err(why)) => self.cannot_resume(&why),
+            None => {}
         }
     }
 
     /// Says that a run that was kept cannot be gone on with.
-    pub fn cannot_resume(&mut self, why: &str) {
+    fn cannot_resume(&mut self, why: &str) {
         self.refuse(&format!("the run before the crash cannot be replayed: {why}"));
     }
+}
+
+/// What was stored before the page was loaded, as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// How far somebody has come.
+    pub progress: Option<String>,
+    /// The run that was under way when the engine stopped.
+    pub run: Option<String>,
 }
 
 /// What is kept of a run: the text that leads to it, and where in it one stood.
@@ -888,6 +928,22 @@ pub struct Kept {
     pub position: usize,
     /// The stops of a lesson that were reached, each with its position.
     pub stops: Vec<(usize, usize)>,
+}
+
+impl Kept {
+    /// Reads what [`to_text`](Self::to_text) has written.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn from_text(text: &str) -> Result<Kept, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// The text to be stored.
+    pub fn to_text(&self) -> String {
+        // Numbers and text: nothing that cannot be written.
+        serde_json::to_string(self).unwrap_or_default()
+    }
 }
 
 /// How things stand when nothing happens any more by itself.

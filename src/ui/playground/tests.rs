@@ -3,7 +3,6 @@
 use super::aside::Aside;
 use super::whole::Present;
 use super::{BEGINNING, Playground};
-use crate::lesson::Progress;
 use crate::ui::act::{Act, Go};
 use crate::ui::page::{Notice, Page, Place};
 use crate::ui::session::Session;
@@ -23,7 +22,7 @@ run until leader payments-0 = 2
 ";
 
 fn at(fragment: &str, text: &str) -> Page {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     arrive(&mut page, fragment, text);
     page
 }
@@ -234,7 +233,7 @@ fn the_playground_is_the_same_after_the_page_was_loaded_again() {
     steps(&mut page, 2);
     page.perform(Act::Draft(Some("not played yet".into())));
     let kept = page.kept_playground().expect("it is on the playground");
-    let mut loaded = Page::new(Progress::default());
+    let mut loaded = Page::landing();
     loaded.recalled = Some(kept.clone());
     arrive(&mut loaded, "playground/a-story", INCIDENT);
     assert_eq!(loaded.kept_playground(), Some(kept));
@@ -250,7 +249,7 @@ fn what_was_kept_and_cannot_be_played_is_there_to_be_mended() {
         ("7", None),
         (r#"{"text":"brokers none","own":true}"#, Some("brokers none")),
     ] {
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         page.recalled = Some(kept.into());
         arrive(&mut page, "playground", BEGINNING);
         assert_eq!(playground(&page).draft.as_deref(), draft, "{kept}");

@@ -19,7 +19,7 @@ fn to_next_stop(page: &mut Page) {
 #[test]
 fn every_lesson_can_be_read_to_its_end() {
     for source in &LIBRARY[1..] {
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         page.visit(&format!("#/lesson/{}", source.slug));
         let last = match page.reading() {
             Some((reading, _)) => reading.lesson.stops.len() - 1,
@@ -44,7 +44,7 @@ fn every_lesson_can_be_read_to_its_end() {
 
 #[test]
 fn a_puzzle_counts_acts_and_takes_only_those_that_are_allowed() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     let slug = "07-what-acks-is-worth";
     let lesson = std::rc::Rc::new(
         crate::lesson::library::find(slug)
@@ -74,7 +74,7 @@ fn a_puzzle_counts_acts_and_takes_only_those_that_are_allowed() {
 fn a_design_that_stands_is_noted_with_its_cost_where_it_is_asked_for() {
     let slug = "18-design-a-topic";
     for (stop, noted) in [(11, None), (12, Some(40))] {
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         page.progress.reached(slug, stop, u32::MAX);
         page.visit(&format!("#/lesson/{slug}"));
         let (reading, run) = page.reading().expect("it is a lesson");
@@ -96,7 +96,7 @@ fn a_lesson_that_did_not_come_is_asked_for_again() {
     };
     let text = source.text().expect("it is at hand").to_string();
     let fetched = |text: Result<String, String>| Act::Fetched(source.slug.into(), text);
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.perform(fetched(Ok(text.clone())));
     assert!(matches!(page.place, Place::Landing(_)), "nobody asked for it");
     page.place = coming();
@@ -132,7 +132,7 @@ fn own(rest: &str) -> String {
 #[test]
 fn a_lesson_of_ones_own_is_played_from_end_to_end_before_it_is_shown() {
     let opened = |rest: &str| {
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         page.perform(Act::OpenLesson("mine.md".into(), own(rest)));
         match &page.place {
             Place::Broken { faults, .. } => faults.iter().map(ToString::to_string).collect(),
@@ -200,7 +200,7 @@ fn a_long_lesson_of_ones_own_is_checked_when_asked_for() {
             "```scene b\nsend p t count=30000\n```\n```check\nexpect leo t-0@1 = {check}\n```\n"
         ))
     };
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.perform(Act::OpenLesson("mine.md".into(), long(1)));
     assert_eq!(said(&page), "unchecked");
     page.perform(Act::CheckLesson);
@@ -214,7 +214,7 @@ fn a_long_lesson_of_ones_own_is_checked_when_asked_for() {
 #[test]
 fn a_lessons_notice_ends_with_its_stop() {
     for slug in ["06-the-high-watermark", "01-log-first"] {
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         page.visit(&format!("#/lesson/{slug}"));
         while page
             .reading()
@@ -239,7 +239,7 @@ fn a_lessons_notice_ends_with_its_stop() {
 #[test]
 fn every_press_of_next_in_a_lesson_changes_more_than_the_number_of_the_stop() {
     for source in &LIBRARY[1..] {
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         page.visit(&format!("#/lesson/{}", source.slug));
         let shown = |page: &Page| {
             let (reading, run) = page.reading().expect("it stays in the lesson");
@@ -261,7 +261,7 @@ fn every_press_of_next_in_a_lesson_changes_more_than_the_number_of_the_stop() {
 /// What a stop's caption speaks of is in view there, and on the way to it.
 #[test]
 fn a_stop_shows_the_partition_that_it_is_about() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.visit("#/lesson/02-the-log");
     let view = |page: &Page| run(page).look().names.partition(run(page).partition());
     let mut seen = vec![view(&page)];
@@ -287,7 +287,7 @@ fn a_stop_shows_the_partition_that_it_is_about() {
     );
     // The same where one comes back to a stop.
     for (stop, partition) in [(2, "orders-1"), (3, "orders-2")] {
-        let mut again = Page::new(Progress::default());
+        let mut again = Page::landing();
         again.progress.reached("02-the-log", stop, 6);
         again.visit("#/lesson/02-the-log");
         assert_eq!(view(&again), partition);
@@ -296,7 +296,7 @@ fn a_stop_shows_the_partition_that_it_is_about() {
 
 #[test]
 fn a_lesson_that_a_change_keeps_from_going_on_says_what_it_waits_for() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.progress.reached("15-retention", 1, 12);
     page.visit("#/lesson/15-retention");
     page.perform(Act::Turn("retention.ms", "1h".into()));
@@ -320,7 +320,7 @@ fn a_lesson_that_a_change_keeps_from_going_on_says_what_it_waits_for() {
 #[test]
 fn whoever_comes_back_from_the_playground_finds_the_lesson_where_it_was_left() {
     let stop = |page: &Page| page.reading().and_then(|(reading, run)| reading.stop(run));
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.progress.reached("18-design-a-topic", 11, 12);
     page.visit("#/lesson/18-design-a-topic");
     while stop(&page) != Some(12) {
@@ -349,7 +349,7 @@ fn whoever_comes_back_from_the_playground_finds_the_lesson_where_it_was_left() {
 #[test]
 fn a_wrong_answer_on_the_picture_is_told_the_belief_behind_it() {
     for (picked, belief) in [(vec![0, 1, 2], Some("M17")), (vec![0], None)] {
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         page.progress.reached("06-the-high-watermark", 0, 5);
         page.visit("#/lesson/06-the-high-watermark");
         while page
@@ -371,7 +371,7 @@ fn a_wrong_answer_on_the_picture_is_told_the_belief_behind_it() {
 
 #[test]
 fn a_link_from_lesson_to_lesson_leads_there() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     for source in LIBRARY {
         let mut faults = Vec::new();
         crate::lesson::markdown::prose(&format!("[there](lesson:{})", source.slug), 1, &mut faults);
@@ -420,7 +420,7 @@ fn a_question_about_records_leaves_room_for_all_of_them() {
 
 #[test]
 fn a_lesson_file_with_mistakes_names_them_and_the_rest_works() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.perform(Act::OpenLesson(
         "mine.md".into(),
         "---\ntitle: Mine\n---\n```scene a\nbrokrs 3\n```\n".into(),
@@ -437,7 +437,7 @@ fn a_lesson_file_with_mistakes_names_them_and_the_rest_works() {
 /// The stores of the first lesson, by a person who does not only press *next*.
 #[test]
 fn the_page_stores_can_be_crashed_at_will_and_the_lesson_goes_on() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.visit("#/lesson/01-log-first");
     page.perform(Act::Go(Go::On));
     page.perform(Act::Go(Go::On));
@@ -471,7 +471,7 @@ fn the_page_stores_can_be_crashed_at_will_and_the_lesson_goes_on() {
 
 #[test]
 fn the_stores_puzzle_takes_what_is_allowed_and_is_solved_at_par() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     let slug = "01-log-first";
     page.progress.reached(slug, 7, u32::MAX);
     page.visit(&format!("#/lesson/{slug}"));
@@ -488,7 +488,7 @@ fn the_stores_puzzle_takes_what_is_allowed_and_is_solved_at_par() {
 #[test]
 fn pressing_next_again_goes_to_the_stop_at_once_and_a_long_way_is_not_watched() {
     let stop = |page: &Page| page.reading().and_then(|(reading, run)| reading.stop(run));
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.visit("#/lesson/08-crash-and-recovery");
     page.perform(Act::Next);
     assert!(page.playing && stop(&page).is_none(), "it is on its way");
@@ -505,7 +505,7 @@ fn pressing_next_again_goes_to_the_stop_at_once_and_a_long_way_is_not_watched() 
 
 #[test]
 fn a_puzzle_stands_with_its_task() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     let slug = "07-what-acks-is-worth";
     page.progress.reached(slug, 3, u32::MAX);
     page.visit(&format!("#/lesson/{slug}"));
@@ -522,7 +522,7 @@ fn a_puzzle_stands_with_its_task() {
 
 #[test]
 fn what_is_modelled_can_be_read_on_the_page() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.visit("#/fidelity");
     assert_eq!(page.wanted().as_deref(), Some("fidelity"));
     let text = include_str!("../../../static/lessons/fidelity.md").to_string();

@@ -15,12 +15,12 @@ use std::rc::Rc;
 use crate::cluster::{BrokerId, ClientId};
 use crate::config::{Acks, Scope, TopicConfig};
 use crate::history::Mark;
+use crate::lesson::Kind;
 use crate::lesson::compile::About;
 use crate::lesson::library::LIBRARY;
-use crate::lesson::{Kind, Progress};
 use crate::log::Errors;
 use crate::ui::act::{Act, Go, Subject, Zoom};
-use crate::ui::page::{Kept, Notice, Page, Place, lesson_address};
+use crate::ui::page::{Kept, Notice, Page, Place, Stored, lesson_address};
 use crate::ui::reading::{Given, Reading};
 use crate::ui::session::Session;
 use crate::ui::tale::{Became, Silence, Tale};
@@ -44,7 +44,7 @@ fn play(page: &mut Page) {
 }
 
 fn landed(steps: usize) -> Page {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     assert!(page.playing, "the cluster takes payments when the page opens");
     for _ in 0..steps {
         page.tick();
@@ -65,7 +65,7 @@ fn said(page: &Page) -> String {
 
 /// The text of a page that stands on the playground.
 fn on_playground(text: &str) -> Page {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.visit("#/playground");
     assert_eq!(page.wanted().as_deref(), Some("playground"));
     page.perform(Act::Fetched("playground".into(), Ok(text.to_string())));

@@ -73,7 +73,7 @@ fn every_story_can_be_played_on_the_playground() {
     for (name, title) in playground::stories() {
         let path = format!("{}/tests/stories/{name}.txt", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).expect("it is listed");
-        let mut page = Page::new(Progress::default());
+        let mut page = Page::landing();
         page.visit(&format!("#/{}", playground::address(name)));
         let slug = page.wanted().expect("it is fetched");
         page.perform(Act::Fetched(slug, Ok(text)));

@@ -95,7 +95,7 @@ fn a_run_can_be_written_down_and_resumed() {
 
 #[test]
 fn a_link_to_no_page_is_told() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.visit("#/nope");
     assert!(matches!(page.place, Place::Landing(_)));
     assert_eq!(
@@ -118,22 +118,53 @@ fn a_crash_is_resumed_wherever_it_was() {
     page.perform(Act::KillLeader);
     page.tick();
     let kept = page.kept().expect("a run is kept");
-    let mut again = Page::new(Progress::default());
-    again.resume(kept.clone());
+    let mut again = Page::landing();
+    again.take_stored(stored_run(&kept));
     assert_eq!(again.kept(), Some(kept));
     assert!(!again.playing);
 
-    let mut lesson = Page::new(Progress::default());
+    let mut lesson = Page::landing();
     lesson.visit("#/lesson/06-the-high-watermark");
     lesson.perform(Act::Next);
     for _ in 0..5 {
         lesson.tick();
     }
     let kept = lesson.kept().expect("a run is kept");
-    let mut again = Page::new(Progress::default());
+    let mut again = Page::landing();
     again.visit("#/lesson/06-the-high-watermark");
-    again.resume(kept.clone());
+    again.take_stored(stored_run(&kept));
     assert_eq!(again.kept(), Some(kept));
+}
+
+fn stored_run(kept: &Kept) -> Stored {
+    Stored {
+        progress: None,
+        run: Some(kept.to_text()),
+    }
+}
+
+#[test]
+fn what_was_stored_is_told_where_it_cannot_be_read_and_adds_to_what_was_done_since() {
+    let mut before = Page::landing();
+    before.progress.reached("06-the-high-watermark", 2, 5);
+    let reached = before.progress.lesson("06-the-high-watermark");
+
+    let mut page = landed(30);
+    page.progress.reached("00-kill-the-leader", 1, 1);
+    page.take_stored(Stored {
+        progress: before.progress_to_keep(),
+        run: None,
+    });
+    assert_eq!(page.progress.lesson("06-the-high-watermark"), reached);
+    assert!(page.progress.lesson("00-kill-the-leader").finished);
+    assert_eq!(said(&page), "");
+
+    page.take_stored(Stored {
+        progress: Some("{".to_string()),
+        run: Some(r#"{"scenario": 7}"#.to_string()),
+    });
+    assert!(said(&page).starts_with("the run before the crash cannot be replayed: invalid type: integer `7`"));
+    assert_eq!(page.progress.lesson("06-the-high-watermark"), reached);
 }
 
 #[test]

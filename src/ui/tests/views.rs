@@ -303,7 +303,7 @@ fn the_controller_believes_in_a_broker_until_its_session_ends() {
 fn a_partition_without_a_leader_is_no_election_on_the_timeline() {
     let text =
         "brokers 1\ntopic t\nproducer app acks=1\nsend app t\nrun until acked\nkill 1\nrun until leader t-0 = none\n";
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     page.perform(Act::Scenario(text.into()));
     page.perform(Act::Go(Go::End));
     let kinds: Vec<MarkKind> = run(&page).marks().iter().map(|mark| mark.kind).collect();

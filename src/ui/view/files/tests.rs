@@ -4,7 +4,6 @@ use base64::Engine as _;
 
 use super::*;
 use crate::inspect::FileKind;
-use crate::lesson::Progress;
 use crate::log::{File, Files, LoadArgs, Log, LogConfig, Shutdown};
 use crate::ui::act::Subject;
 use crate::ui::page::Page;
@@ -314,7 +313,7 @@ fn a_compressed_batch_is_named_and_its_header_shown() {
 
 #[test]
 fn a_simulated_replica_has_a_folder_and_checkpoints() {
-    let mut page = Page::new(Progress::default());
+    let mut page = Page::landing();
     (0..60).for_each(|_| {
         page.tick();
     });
