@@ -37,7 +37,7 @@ pub(crate) mod topic_name;
 pub mod tracked;
 pub mod world;
 
-pub(crate) use act::MOST_PARTITIONS;
+pub(crate) use act::topics::MOST_PARTITIONS;
 pub use controller::ElrFeature;
 pub use event::{Event, Silent, Sink, Tag, What};
 pub use ids::{BrokerId, ClientId, GroupId, Node, TopicId, TopicPartition};
