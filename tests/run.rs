@@ -231,7 +231,7 @@ fn an_act_that_cannot_apply_stops_the_run() {
         ),
         (
             "set topic payments retention.sm=5\n",
-            "-:11: refused: no topic config is called 'retention.sm'; the nearest is 'retention.ms'; correct the setting\n",
+            "-:11: refused: no topic config is called 'retention.sm'; the nearest is 'retention.ms'\n",
         ),
     ];
     for (statements, message) in cases {

@@ -6,7 +6,7 @@ use crate::cluster::actor::Timer;
 use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
 use crate::cluster::message::{Message, MessageKind, OffsetSpec};
 use crate::cluster::settings::{Endpoint, Micros};
-use crate::config::{ConsumerConfig, ProducerConfig};
+use crate::config::{ConfigError, ConsumerConfig, ProducerConfig};
 use crate::log::Header;
 
 /// Where a record should go.
@@ -338,6 +338,12 @@ impl Refused {
     pub(crate) fn missing() -> Refused {
         let (reason, remedy) = crate::linked::MISSING;
         Refused::new(reason, remedy)
+    }
+}
+
+impl From<ConfigError> for Refused {
+    fn from(error: ConfigError) -> Refused {
+        Refused::new(error.reason(), error.remedy())
     }
 }
 

@@ -137,12 +137,11 @@ impl BrokerConfig {
             ("replica.socket.timeout.ms", self.replica_socket_timeout_ms),
         ] {
             if value < wait {
-                return Err(ConfigError::Conflict {
-                    reason: format!(
-                        "{name}={value} is less than replica.fetch.wait.max.ms={wait}; \
-                         raise it, or lower replica.fetch.wait.max.ms"
-                    ),
-                });
+                let reason = format!("{name}={value} is less than replica.fetch.wait.max.ms={wait}");
+                return Err(ConfigError::conflict(
+                    reason,
+                    "raise it, or lower replica.fetch.wait.max.ms",
+                ));
             }
         }
         self.members_within_bounds()?;
@@ -165,30 +164,26 @@ impl BrokerConfig {
         );
         for (what, least, value, most) in [session, heartbeat] {
             if least > most {
-                return Err(ConfigError::Conflict {
-                    reason: format!(
-                        "group.consumer.min.{what}={least} is more than group.consumer.max.{what}={most}; \
-                         lower it, or raise group.consumer.max.{what}"
-                    ),
-                });
+                let reason = format!("group.consumer.min.{what}={least} is more than group.consumer.max.{what}={most}");
+                let remedy = format!("lower it, or raise group.consumer.max.{what}");
+                return Err(ConfigError::conflict(reason, remedy));
             }
             if !(least..=most).contains(&value) {
-                return Err(ConfigError::Conflict {
-                    reason: format!(
-                        "group.consumer.{what}={value} is not between group.consumer.min.{what}={least} and \
-                         group.consumer.max.{what}={most}; set the bound as well"
-                    ),
-                });
+                let reason = format!(
+                    "group.consumer.{what}={value} is not between group.consumer.min.{what}={least} and \
+                     group.consumer.max.{what}={most}"
+                );
+                return Err(ConfigError::conflict(reason, "set the bound as well"));
             }
         }
         let (interval, timeout) = (heartbeat.2, session.2);
         if interval >= timeout {
-            return Err(ConfigError::Conflict {
-                reason: format!(
-                    "group.consumer.heartbeat.interval.ms={interval} is not less than \
-                     group.consumer.session.timeout.ms={timeout}; lower it, or raise group.consumer.session.timeout.ms"
-                ),
-            });
+            let reason = format!(
+                "group.consumer.heartbeat.interval.ms={interval} is not less than \
+                 group.consumer.session.timeout.ms={timeout}"
+            );
+            let remedy = "lower it, or raise group.consumer.session.timeout.ms";
+            return Err(ConfigError::conflict(reason, remedy));
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::def::{Def, Scope};
 use super::error::ConfigError;
-use super::map::{ConfigMap, FromValue, configs};
+use super::map::{ConfigMap, FromValue, configs, reconnect_backoff};
 use super::value::Value;
 
 /// Where reading starts when there is no valid position.
@@ -230,15 +230,16 @@ configs! {
         retry_backoff_max_ms: i64 = "retry.backoff.max.ms",
         /// Milliseconds after which metadata is asked for again.
         metadata_max_age_ms: i64 = "metadata.max.age.ms",
-        /// Milliseconds before the second attempt to connect.
+        /// Milliseconds before a connection that ended is opened again; bounded by the limit.
         reconnect_backoff_ms: i64 = "reconnect.backoff.ms",
-        /// Milliseconds before any attempt to connect, at most.
+        /// The limit of that, where it is set.
         reconnect_backoff_max_ms: i64 = "reconnect.backoff.max.ms",
     }
 }
 
 impl ConsumerConfig {
-    fn finish(self, set: &ConfigMap) -> Result<Self, ConfigError> {
+    fn finish(mut self, set: &ConfigMap) -> Result<Self, ConfigError> {
+        self.reconnect_backoff_ms = reconnect_backoff(set, self.reconnect_backoff_ms, self.reconnect_backoff_max_ms);
         let foreign = match self.group_protocol {
             GroupProtocol::Classic => &["group.remote.assignor"][..],
             GroupProtocol::Consumer => &CLASSIC_ONLY[..],
@@ -251,18 +252,13 @@ impl ConsumerConfig {
                     "leave it out: the broker's group.consumer.* settings decide",
                 ),
             };
-            return Err(ConfigError::Conflict {
-                reason: format!("{name} cannot be set with group.protocol={protocol}; {remedy}"),
-            });
+            let reason = format!("{name} cannot be set with group.protocol={protocol}");
+            return Err(ConfigError::conflict(reason, remedy));
         }
         let (beat, session) = (self.heartbeat_interval_ms, self.session_timeout_ms);
         if beat >= session {
-            return Err(ConfigError::Conflict {
-                reason: format!(
-                    "heartbeat.interval.ms={beat} is not less than session.timeout.ms={session}; \
-                     lower it, or raise session.timeout.ms"
-                ),
-            });
+            let reason = format!("heartbeat.interval.ms={beat} is not less than session.timeout.ms={session}");
+            return Err(ConfigError::conflict(reason, "lower it, or raise session.timeout.ms"));
         }
         Ok(self)
     }

@@ -46,8 +46,10 @@ pub enum ConfigError {
     },
     /// Two settings exclude each other.
     Conflict {
-        /// What is wrong and what to do, in one sentence.
+        /// What is wrong.
         reason: String,
+        /// What to do.
+        remedy: String,
     },
 }
 
@@ -122,37 +124,51 @@ pub fn expected(def: &Def) -> String {
     }
 }
 
+impl ConfigError {
+    /// Two settings exclude each other.
+    pub(super) fn conflict(reason: impl Into<String>, remedy: impl Into<String>) -> ConfigError {
+        ConfigError::Conflict {
+            reason: reason.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// What is wrong, with the config's name and what was found.
+    pub fn reason(&self) -> String {
+        match self {
+            ConfigError::Unknown { scope, name, .. } => format!("no {scope} config is called '{name}'"),
+            ConfigError::NotAValue { def, text } => format!("{}={text} is not a value", def.name),
+            ConfigError::OutOfRange { def, text } => format!("{}={text} is out of range", def.name),
+            ConfigError::NotWhole { def, text } => {
+                format!("{}={text} is not a whole number of {}", def.name, def.unit.sign())
+            }
+            ConfigError::WithoutEffect { scope, def } => {
+                format!("the {scope} config '{}' has no effect in the model", def.name)
+            }
+            ConfigError::Conflict { reason, .. } => reason.clone(),
+        }
+    }
+
+    /// What would be right.
+    pub fn remedy(&self) -> String {
+        match self {
+            ConfigError::Unknown { hint, .. } => match hint {
+                Hint::Nearest(nearest) => format!("the nearest is '{nearest}'"),
+                Hint::Elsewhere(other) => format!("it is a {other} config"),
+                Hint::Nothing => "correct the name, or leave it out".to_string(),
+            },
+            ConfigError::NotAValue { def, .. }
+            | ConfigError::OutOfRange { def, .. }
+            | ConfigError::NotWhole { def, .. } => format!("expected {}", expected(def)),
+            ConfigError::WithoutEffect { .. } => "leave it at its default".to_string(),
+            ConfigError::Conflict { remedy, .. } => remedy.clone(),
+        }
+    }
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::Unknown { scope, name, hint } => {
-                write!(f, "no {scope} config is called '{name}'")?;
-                match hint {
-                    Hint::Nearest(nearest) => write!(f, "; the nearest is '{nearest}'"),
-                    Hint::Elsewhere(other) => write!(f, "; it is a {other} config"),
-                    Hint::Nothing => Ok(()),
-                }
-            }
-            ConfigError::NotAValue { def, text } => {
-                write!(f, "{}={text} is not a value; expected {}", def.name, expected(def))
-            }
-            ConfigError::OutOfRange { def, text } => {
-                write!(f, "{}={text} is out of range; expected {}", def.name, expected(def))
-            }
-            ConfigError::NotWhole { def, text } => write!(
-                f,
-                "{}={text} is not a whole number of {}; expected {}",
-                def.name,
-                def.unit.sign(),
-                expected(def)
-            ),
-            ConfigError::WithoutEffect { scope, def } => write!(
-                f,
-                "the {scope} config '{}' has no effect in the model; leave it at its default",
-                def.name
-            ),
-            ConfigError::Conflict { reason } => f.write_str(reason),
-        }
+        write!(f, "{}; {}", self.reason(), self.remedy())
     }
 }
 

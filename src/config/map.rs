@@ -71,6 +71,13 @@ impl Def {
     }
 }
 
+/// How long a client waits before it opens a connection again, in ms. A wait that is set alone stays as it is; otherwise
+/// the limit bounds it (`CommonClientConfigs.postProcessReconnectBackoffConfigs`, `ExponentialBackoff`).
+pub(super) fn reconnect_backoff(set: &ConfigMap, wait: i64, limit: i64) -> i64 {
+    let alone = set.get("reconnect.backoff.ms").is_some() && set.get("reconnect.backoff.max.ms").is_none();
+    if alone { wait } else { wait.min(limit) }
+}
+
 /// A type in which a struct of configs keeps a value.
 pub(super) trait FromValue: Sized {
     /// The typed value, or `None` if the value is not of that type.

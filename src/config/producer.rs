@@ -2,7 +2,7 @@
 
 use super::def::{Def, Scope};
 use super::error::ConfigError;
-use super::map::{ConfigMap, FromValue, configs};
+use super::map::{ConfigMap, FromValue, configs, reconnect_backoff};
 use super::value::Value;
 
 /// Whose copy an acknowledgement vouches for.
@@ -65,13 +65,11 @@ configs! {
         partitioner_ignore_keys: bool = "partitioner.ignore.keys",
         /// Whether slow brokers get fewer of the records without a key.
         partitioner_adaptive_partitioning_enable: bool = "partitioner.adaptive.partitioning.enable",
-        /// Milliseconds after which a partition that takes nothing is avoided; 0 is never.
-        partitioner_availability_timeout_ms: i64 = "partitioner.availability.timeout.ms",
         /// Milliseconds after which metadata is asked for again.
         metadata_max_age_ms: i64 = "metadata.max.age.ms",
-        /// Milliseconds before the second attempt to connect.
+        /// Milliseconds before a connection that ended is opened again; bounded by the limit.
         reconnect_backoff_ms: i64 = "reconnect.backoff.ms",
-        /// Milliseconds before any attempt to connect, at most.
+        /// The limit of that, where it is set.
         reconnect_backoff_max_ms: i64 = "reconnect.backoff.max.ms",
     }
 }
@@ -81,6 +79,7 @@ const MAX_IN_FLIGHT_FOR_IDEMPOTENCE: i64 = 5;
 
 impl ProducerConfig {
     fn finish(mut self, set: &ConfigMap) -> Result<Self, ConfigError> {
+        self.reconnect_backoff_ms = reconnect_backoff(set, self.reconnect_backoff_ms, self.reconnect_backoff_max_ms);
         self.decide_idempotence(set)?;
         self.raise_delivery_timeout(set)?;
         Ok(self)
@@ -100,16 +99,16 @@ impl ProducerConfig {
             None
         };
         if let (Some(missing), Some(_)) = (missing, set.get("enable.idempotence")) {
-            return Err(conflict(format!(
-                "enable.idempotence=true needs {missing}; set that, or enable.idempotence=false"
-            )));
+            let reason = format!("enable.idempotence=true needs {missing}");
+            return Err(ConfigError::conflict(reason, "set that, or enable.idempotence=false"));
         }
         if self.max_in_flight_requests_per_connection > MAX_IN_FLIGHT_FOR_IDEMPOTENCE {
-            return Err(conflict(format!(
-                "max.in.flight.requests.per.connection={} is too many for an idempotent producer; \
-                 set at most {MAX_IN_FLIGHT_FOR_IDEMPOTENCE}, or enable.idempotence=false",
+            let reason = format!(
+                "max.in.flight.requests.per.connection={} is too many for an idempotent producer",
                 self.max_in_flight_requests_per_connection
-            )));
+            );
+            let remedy = format!("set at most {MAX_IN_FLIGHT_FOR_IDEMPOTENCE}, or enable.idempotence=false");
+            return Err(ConfigError::conflict(reason, remedy));
         }
         self.enable_idempotence = missing.is_none();
         Ok(())
@@ -125,17 +124,13 @@ impl ProducerConfig {
             return Ok(());
         }
         if set.get("delivery.timeout.ms").is_some() {
-            return Err(conflict(format!(
-                "delivery.timeout.ms={} is less than linger.ms + request.timeout.ms = {needed}; \
-                 raise it, or lower one of those",
+            let reason = format!(
+                "delivery.timeout.ms={} is less than linger.ms + request.timeout.ms = {needed}",
                 self.delivery_timeout_ms
-            )));
+            );
+            return Err(ConfigError::conflict(reason, "raise it, or lower one of those"));
         }
         self.delivery_timeout_ms = needed;
         Ok(())
     }
-}
-
-fn conflict(reason: String) -> ConfigError {
-    ConfigError::Conflict { reason }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::log::{CleanupPolicy, LogConfig};
 use serde_json::{Value as Json, json};
+use std::path::Path;
 
 fn recorded(scope: Scope) -> Vec<Json> {
     let path = format!("{}/tests/recordings/configs/{scope}.json", env!("CARGO_MANIFEST_DIR"));
@@ -79,6 +80,54 @@ fn what_the_model_acts_on_has_a_sentence() {
     }
 }
 
+/// A config with a field is taken; one that nothing reads would be taken and do nothing.
+#[test]
+fn what_the_model_acts_on_is_read_somewhere() {
+    let mut code = String::new();
+    read_code(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut code);
+    let names = [
+        TopicConfig::NAMES,
+        BrokerConfig::NAMES,
+        ProducerConfig::NAMES,
+        ConsumerConfig::NAMES,
+    ];
+    for name in names.concat() {
+        let field = format!(".{}", name.replace('.', "_"));
+        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let is_field_read = code
+            .match_indices(&field)
+            .any(|(at, found)| ends(&code[at + found.len()..]));
+        // What the controller goes by, it looks up by its name.
+        let is_looked_up = code.contains(&format!("const UNCLEAN: &str = \"{name}\""));
+        assert!(is_field_read || is_looked_up, "{name}");
+    }
+}
+
+fn read_code(folder: &Path, code: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("the code is there") {
+        let path = entry.expect("it can be listed").path();
+        if path.is_dir() {
+            read_code(&path, code);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            code.push_str(&std::fs::read_to_string(&path).expect("it can be read"));
+        }
+    }
+}
+
+#[test]
+fn a_wait_to_connect_again_is_bounded_where_a_limit_is_set() {
+    let wait = |settings: &[(&'static str, &'static str)]| {
+        let mut config = ProducerConfig::default();
+        config.set_all(settings.iter().copied()).expect("they are allowed");
+        config.reconnect_backoff_ms
+    };
+    assert_eq!(wait(&[]), 50);
+    assert_eq!(wait(&[("reconnect.backoff.ms", "5000")]), 5000);
+    assert_eq!(wait(&[("reconnect.backoff.max.ms", "20")]), 20);
+    let both = [("reconnect.backoff.ms", "5000"), ("reconnect.backoff.max.ms", "700")];
+    assert_eq!(wait(&both), 700);
+}
+
 #[test]
 fn the_defaults_are_kafkas() {
     let producer = ProducerConfig::default();
@@ -142,7 +191,10 @@ fn what_is_not_taken_is_explained() {
         refused("linger.ms", "5"),
         "no topic config is called 'linger.ms'; it is a producer config"
     );
-    assert_eq!(refused("colour", "5"), "no topic config is called 'colour'");
+    assert_eq!(
+        refused("colour", "5"),
+        "no topic config is called 'colour'; correct the name, or leave it out"
+    );
     assert_eq!(
         refused("retention.ms", "soon"),
         "retention.ms=soon is not a value; \

@@ -88,12 +88,11 @@ configs! {
 impl TopicConfig {
     fn finish(self, _set: &ConfigMap) -> Result<Self, ConfigError> {
         if self.min_compaction_lag_ms > self.max_compaction_lag_ms {
-            return Err(ConfigError::Conflict {
-                reason: format!(
-                    "min.compaction.lag.ms={} is more than max.compaction.lag.ms={}; lower the first, or raise the second",
-                    self.min_compaction_lag_ms, self.max_compaction_lag_ms
-                ),
-            });
+            let reason = format!(
+                "min.compaction.lag.ms={} is more than max.compaction.lag.ms={}",
+                self.min_compaction_lag_ms, self.max_compaction_lag_ms
+            );
+            return Err(ConfigError::conflict(reason, "lower the first, or raise the second"));
         }
         Ok(self)
     }

@@ -5,8 +5,8 @@
 //! cell is a run of its own. Deliberately absent: what the rules are; `cluster::rules` has them.
 
 use super::blocks::Written;
-use super::compile::{Condition, Lesson, Run};
 use super::fault::Fault;
+use super::model::{Condition, Lesson, Run};
 use super::said;
 use crate::history::Playback;
 use crate::scenario::ast::{Expectation, Line, ReplicationRules, Script, Statement};

@@ -12,7 +12,7 @@
 //! `scene NAME`, `store NAME`, `caption`, `predict NAME`, `check`, `ladder`, `puzzle`, `design`, `real`.
 
 pub mod blocks;
-pub mod compile;
+mod compile;
 pub mod design;
 pub mod fault;
 pub mod front;
@@ -21,16 +21,17 @@ pub mod ladder;
 pub mod library;
 pub mod markdown;
 pub mod misconception;
+pub mod model;
 pub mod progress;
 pub mod replay;
 pub mod said;
 pub mod stores;
 
-pub use compile::{About, Choice, Condition, Kind, Lesson, Part, Prediction, Puzzle, Run, Stop, Words};
 pub use fault::Fault;
 pub use library::{LIBRARY, Source};
 pub use markdown::{Block, Span};
 pub use misconception::Misconception;
+pub use model::{About, Choice, Condition, Kind, Lesson, Part, Prediction, Puzzle, Run, Stop, Words};
 #[cfg(test)]
 mod tests;
 

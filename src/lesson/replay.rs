@@ -1,8 +1,8 @@
 //! Playing a lesson: what a caption says in a run, how a prediction comes out, whether a puzzle is solved; and the test
 //! that plays a lesson from end to end and finds every place where the engine does not do what its words say.
 
-use super::compile::{About, Condition, Kind, Lesson, Part, Prediction, Puzzle, Run, Words};
 use super::fault::Fault;
+use super::model::{About, Condition, Kind, Lesson, Part, Prediction, Puzzle, Run, Words};
 use super::said;
 use super::stores::StoreRun;
 use crate::cluster::World;

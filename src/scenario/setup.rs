@@ -86,9 +86,7 @@ fn apply(config: &mut BrokerConfig, configs: &[Setting]) -> Result<(), Refused> 
     let pairs = configs
         .iter()
         .map(|setting| (setting.name.as_str(), setting.value.as_str()));
-    config
-        .set_all(pairs)
-        .map_err(|error| Refused::new(error.to_string(), "correct the setting"))?;
+    config.set_all(pairs)?;
     let partitions = config.offsets_topic_num_partitions;
     if partitions > i64::from(MOST_PARTITIONS) {
         return Err(Refused::new(

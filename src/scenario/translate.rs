@@ -15,7 +15,7 @@ use crate::cluster::input::{self, ConfigTarget, ElectionType, Input, Polls, Repo
 use crate::cluster::message::{MessageKind, OffsetSpec};
 use crate::cluster::settings::{Endpoint, Micros, forever_at_most};
 use crate::cluster::{MOST_PARTITIONS, Refused, World};
-use crate::config::{ConfigError, ConsumerConfig, ProducerConfig, Scope, nearest};
+use crate::config::{ConsumerConfig, ProducerConfig, Scope, nearest};
 use crate::log::Header;
 
 /// The inputs that perform a statement, in order; none for a statement that is not performed by inputs.
@@ -35,7 +35,7 @@ pub fn inputs(statement: &Statement, world: &World) -> Result<Vec<Input>, Refuse
         }
         Statement::Producer { name, configs } => {
             let mut config = ProducerConfig::default();
-            config.set_all(borrowed(configs)).map_err(wrong_config)?;
+            config.set_all(borrowed(configs))?;
             one(Input::AddProducer(name.as_str().into(), Box::new(config)))
         }
         Statement::SetLink { a, b, latency } => {
@@ -81,7 +81,7 @@ pub(super) fn inputs_of_any(statement: &Statement, world: &World) -> Result<Vec<
         } => {
             not_misspelt(configs, Scope::Consumer, CONSUMER_SETTINGS)?;
             let mut config = ConsumerConfig::default();
-            config.set_all(borrowed(configs)).map_err(wrong_config)?;
+            config.set_all(borrowed(configs))?;
             one(Input::AddConsumer {
                 name: name.as_str().into(),
                 config: Box::new(config),
@@ -119,10 +119,6 @@ pub(super) fn inputs_of_any(statement: &Statement, world: &World) -> Result<Vec<
 /// A duration of the language as the world counts it; durations are never negative, and none outlives the world.
 pub(super) fn micros(duration: super::ast::Micros) -> Micros {
     forever_at_most(Micros::try_from(duration.0).unwrap_or_default())
-}
-
-fn wrong_config(error: ConfigError) -> Refused {
-    Refused::new(error.to_string(), "correct the setting")
 }
 
 /// Refuses a config that nobody knows and that is written almost like a setting of the statement's own.

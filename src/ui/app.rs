@@ -176,8 +176,9 @@ fn draw_dragged(
 /// The state at the start: what was kept, the address, and the run that a crash has interrupted.
 fn begin() -> Page {
     let mut page = Page::landing();
-    if !browser::matches("(min-height: 820px)") || browser::matches("(max-width: 900px)") {
-        page.drawer = page.drawer.filter(|_| browser::matches("(max-width: 900px)"));
+    // In a low, wide window the drawer would leave the scene no room.
+    if !browser::matches("(min-height: 820px)") && !browser::matches("(max-width: 900px)") {
+        page.drawer = None;
     }
     page.recalled = browser::kept_while_open(browser::PLAYGROUND);
     page.visit(&browser::window().location().hash().unwrap_or_default());

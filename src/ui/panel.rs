@@ -5,10 +5,10 @@ use std::rc::Rc;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-use crate::lesson::compile::About;
 use crate::lesson::glossary;
 use crate::lesson::ladder::{self, Column, Ladder, Rung};
 use crate::lesson::markdown;
+use crate::lesson::model::About;
 use crate::lesson::{Answered, Block, Kind, Prediction, Puzzle, Span};
 use crate::scenario::ast::ReplicationRules;
 use crate::ui::act::Act;

@@ -8,9 +8,9 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::cluster::TopicPartition;
-use crate::lesson::compile::About;
 use crate::lesson::design::Task;
 use crate::lesson::ladder::{Ladder, Rung};
+use crate::lesson::model::About;
 use crate::lesson::replay::{Answer, caption};
 use crate::lesson::{Answered, Block, Kind, Lesson, Misconception, Moment, Part, Prediction, Puzzle, Words};
 use crate::scenario::look;

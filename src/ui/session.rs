@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::cluster::{BrokerId, TopicPartition, World};
+use crate::cluster::{BrokerId, ClientId, TopicPartition, World};
 use crate::history::{CutNotice, Mark, Playback, Stepped};
 use crate::lesson::Moment;
 use crate::scenario::Names;
@@ -41,7 +41,6 @@ pub struct Session {
     origin: usize,
     partition: TopicPartition,
     heads: Vec<Head>,
-    undo_to: Option<usize>,
     written: RefCell<Option<Written>>,
     /// The text that the script was read from, where it is somebody's own to change.
     source: Option<Rc<str>>,
@@ -65,7 +64,7 @@ impl Session {
         Session::opened(script, opening)
     }
 
-    /// As [`new`](Self::new), of a text that is kept as it is written. `opening` is how many of its statements come before
+    /// As [`new`](Self::new), of a text that is kept as it is written. `opened` is how many of its statements come before
     /// its beginning, where that is known.
     ///
     /// # Errors
@@ -89,7 +88,6 @@ impl Session {
                 partition: 0,
             },
             heads: Vec::new(),
-            undo_to: None,
             written: RefCell::default(),
             source: None,
             whole: RefCell::default(),
@@ -420,7 +418,6 @@ impl Session {
         }
         let acted = self.playback.act(statement).map_err(|refused| refused.to_string())?;
         self.heads = before;
-        self.undo_to = acted.cut.map(|cut| cut.at);
         Ok(acted.cut)
     }
 
@@ -473,11 +470,7 @@ impl Session {
     /// One record of the first producer that runs.
     pub fn produce_one(&self) -> Option<Statement> {
         let look = self.look();
-        let mut running = look
-            .world
-            .clients()
-            .filter(|(_, client)| client.is_producer() && client.is_running());
-        let (id, _) = running.next()?;
+        let id = self.running_producer()?;
         let topic = look.world.settings().topics.get(&self.partition.topic)?;
         Some(Statement::Act(Act::Send(Sending {
             producer: look.names.client(id).to_string(),
@@ -494,16 +487,18 @@ impl Session {
 
     /// Whether there is a producer that could send.
     pub fn can_produce(&self) -> bool {
-        self.playback
-            .world()
-            .clients()
-            .any(|(_, client)| client.is_producer() && client.is_running())
+        self.running_producer().is_some()
+    }
+
+    fn running_producer(&self) -> Option<ClientId> {
+        let mut clients = self.playback.world().clients();
+        let (id, _) = clients.find(|(_, client)| client.is_producer() && client.is_running())?;
+        Some(id)
     }
 
     /// Takes the latest cut of the future back.
     pub fn undo(&mut self) -> bool {
         self.heads.clear();
-        self.undo_to = None;
         self.written.take();
         self.playback.undo_cut()
     }

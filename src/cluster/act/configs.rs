@@ -11,7 +11,7 @@ use crate::cluster::input::{ConfigTarget, Refused};
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::{CONTROLLERS, Settings};
 use crate::cluster::step::Doing;
-use crate::config::{ConfigError, TopicConfig};
+use crate::config::TopicConfig;
 
 /// Configs by name and value.
 type Configs = [(String, String)];
@@ -35,7 +35,7 @@ pub(super) fn configure(doing: &mut Doing<'_>, target: ConfigTarget, configs: &C
             }
             let mut changed = doing.world.model.clients[usize::from(id.0)].clone();
             let set = changed.make_mut().set_all(configs);
-            set.map_err(|e| config_refused(&e))?;
+            set?;
             doing.world.model.clients[usize::from(id.0)] = changed;
             client_name(doing.world, id)
         }
@@ -68,18 +68,18 @@ pub(super) fn configure(doing: &mut Doing<'_>, target: ConfigTarget, configs: &C
 fn set_brokers(settings: &mut Settings, only: Option<BrokerId>, configs: &Configs) -> Result<String, Refused> {
     for (at, broker) in settings.brokers.iter_mut().enumerate() {
         if only.is_none_or(|id| usize::from(id.0) == at + 1) {
-            broker.set_all(pairs(configs)).map_err(|e| config_refused(&e))?;
+            broker.set_all(pairs(configs))?;
         }
     }
     if only.is_none() {
         let own = pairs(configs).filter(|(name, _)| CONTROLLERS.contains(name));
-        settings.controller.set_all(own).map_err(|e| config_refused(&e))?;
+        settings.controller.set_all(own)?;
     }
     let brokers = settings.brokers.clone();
     for topic in settings.topics.values_mut() {
         let on = brokers
             .iter()
-            .map(|broker| topic.config.on(broker).map_err(|e| config_refused(&e)));
+            .map(|broker| topic.config.on(broker).map_err(Refused::from));
         topic.on_broker = on.collect::<Result<_, _>>()?;
     }
     Ok(only.map_or("brokers".to_owned(), |id| format!("broker {id}")))
@@ -89,7 +89,7 @@ fn set_topic(settings: &mut Settings, id: TopicId, configs: &Configs) -> Result<
     let topic = settings.topics.get(&id).cloned();
     let mut topic = topic.ok_or_else(|| Refused::new("there is no such topic", "create it first"))?;
     let set = topic.config.set_all(pairs(configs));
-    set.map_err(|e| config_refused(&e))?;
+    set?;
     topic.on_broker = resolve(&topic.config, settings)?;
     let label = format!("topic {}", topic.name);
     settings.topics.insert(id, topic);
@@ -152,11 +152,6 @@ pub(super) fn resolve(config: &TopicConfig, settings: &Settings) -> Result<Vec<T
     settings
         .brokers
         .iter()
-        .map(|broker| config.on(broker).map_err(|e| config_refused(&e)))
+        .map(|broker| config.on(broker).map_err(Refused::from))
         .collect()
-}
-
-/// The refusal that a config error is.
-pub(super) fn config_refused(error: &ConfigError) -> Refused {
-    Refused::new(error.to_string(), "correct the setting")
 }

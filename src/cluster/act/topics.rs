@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::configs::{config_refused, resolve};
+use super::configs::resolve;
 use super::{Done, broker_exists, change_settings, controller_up, next_number, partition_exists};
 use crate::cluster::event::What;
 use crate::cluster::group::OFFSETS_TOPIC;
@@ -76,7 +76,7 @@ pub(super) fn create_topic(
     check_assignment(doing.world, &assignment)?;
     let mut own = TopicConfig::default();
     let pairs = config.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    own.set_all(pairs).map_err(|e| config_refused(&e))?;
+    own.set_all(pairs)?;
     let on_broker = resolve(&own, doing.world.settings())?;
     let partitions = assignment.len() as u32;
     let id = next_topic(doing.world)?;

@@ -62,9 +62,9 @@ pub(super) static CONFIGS: &[Def] = &[
     boolean("partitioner.rack.aware", Text("false"), Any),
     int("receive.buffer.bytes", Text("32768"), AtLeast(-1)).bytes(),
     long("reconnect.backoff.max.ms", Text("1000"), AtLeast(0)).ms()
-        .about("The longest wait before another attempt to connect."),
+        .about("The longest wait before a connection is opened again."),
     long("reconnect.backoff.ms", Text("50"), AtLeast(0)).ms()
-        .about("The wait before the second attempt to connect; it doubles with each further one."),
+        .about("The wait before a connection that ended is opened again."),
     int("request.timeout.ms", Text("30000"), AtLeast(0)).ms()
         .about("A request that is not answered within this time counts as failed; the broker gives up waiting for replicas after it too."),
     int("retries", Text("2147483647"), Between(0, 2147483647))

@@ -5,8 +5,8 @@
 use std::rc::Rc;
 
 use super::{Notice, Page, Place, Way};
-use crate::lesson::compile::{self, is_act};
 use crate::lesson::library;
+use crate::lesson::model::{self, is_act};
 use crate::lesson::said;
 use crate::lesson::{Answered, Fault, Lesson, Progress};
 use crate::scenario::ast::Statement;
@@ -66,7 +66,7 @@ impl Page {
 
     /// A lesson at one of its stops, or at its beginning.
     fn begun(&mut self, lesson: Rc<Lesson>, slug: &str, stop: Option<usize>) -> Result<Place, Vec<Fault>> {
-        if lesson.runs.iter().any(|run| matches!(run, compile::Run::Stores(_))) {
+        if lesson.runs.iter().any(|run| matches!(run, model::Run::Stores(_))) {
             let (reading, session) = play::begin(lesson, slug, stop)?;
             return Ok(Place::Stores(Box::new(reading), Box::new(session)));
         }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use yew::prelude::*;
 
 use crate::lesson::Kind;
-use crate::lesson::compile::About;
+use crate::lesson::model::About;
 use crate::lesson::stores::Subject;
 use crate::sorted::SortedSet;
 use crate::ui::act::Act;

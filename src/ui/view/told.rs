@@ -161,8 +161,6 @@ fn kind_words(kind: MessageKind) -> &'static str {
         MessageKind::OffsetFetch => "the question where the group stands",
         MessageKind::OffsetFetchResponse => "the answer where the group stands",
         MessageKind::Closed => "the end of a connection",
-        #[allow(unreachable_patterns, reason = "kinds of message are still being added")]
-        _ => "a message",
     }
 }
 
