@@ -70,11 +70,18 @@ impl Counts {
     }
 }
 
-/// One thing that was looked at.
+/// One thing that was looked at, or would have been.
 struct Outcome {
     name: String,
-    counts: Counts,
-    took: Duration,
+    came: Came,
+}
+
+/// What came of it.
+enum Came {
+    /// It was looked at, and took so long.
+    Counted(Counts, Duration),
+    /// Something that it needs is not there.
+    LeftOut(String),
 }
 
 struct Run {
@@ -103,12 +110,7 @@ pub fn run(parts: &BTreeSet<Part>) -> Result<ExitCode> {
                 failed: 1,
                 ..Counts::default()
             };
-            let name = format!("{}: preparing", part.name());
-            run.outcomes.push(Outcome {
-                name,
-                counts,
-                took: Duration::ZERO,
-            });
+            run.counted(&format!("{}: preparing", part.name()), counts, Duration::ZERO);
         }
         debug_assert!(run.outcomes.len() > begun, "a part looks at something");
     }
@@ -168,12 +170,7 @@ impl Run {
         let class_path = match kafka::class_path(&self.workspace)? {
             Ok(class_path) => class_path,
             Err(missing) => {
-                eprintln!("» Leaving out the comparison with a real Kafka: {missing}");
-                self.outcomes.push(Outcome {
-                    name: format!("a real Kafka: skipped, {missing}"),
-                    counts: Counts::default(),
-                    took: Duration::ZERO,
-                });
+                self.left_out("a real Kafka", missing);
                 return Ok(());
             }
         };
@@ -198,7 +195,7 @@ impl Run {
         dist::assemble(&self.workspace, &program, &dist, Compression::Best)?;
         self.page_tests("page tests", &dist, &browser)?;
         if tools::on_path("trunk").is_none() {
-            eprintln!("» Leaving out Trunk's build of the page: trunk is not installed");
+            self.left_out("page tests on Trunk's build", "trunk is not installed".to_owned());
             return Ok(());
         }
         tools::wasm_bindgen(&self.workspace)?;
@@ -237,10 +234,7 @@ impl Run {
             Some(axe) => {
                 command.env("HIGHWATER_AXE", axe);
             }
-            None => {
-                eprintln!("» Leaving out the accessibility audits: there is no npm to bring axe-core");
-                command.args(["--skip", "audit_"]);
-            }
+            None => self.left_out("accessibility audits", "there is no npm to bring axe-core".to_owned()),
         }
         self.tests(name, &mut command)?;
         eprintln!("» Pictures are in {}", pictures.display());
@@ -266,10 +260,21 @@ impl Run {
                 }
             }
         };
+        self.counted(name, counts, begun.elapsed());
+    }
+
+    fn counted(&mut self, name: &str, counts: Counts, took: Duration) {
         self.outcomes.push(Outcome {
             name: name.to_owned(),
-            counts,
-            took: begun.elapsed(),
+            came: Came::Counted(counts, took),
+        });
+    }
+
+    fn left_out(&mut self, name: &str, missing: String) {
+        eprintln!("» Leaving out {name}: {missing}");
+        self.outcomes.push(Outcome {
+            name: name.to_owned(),
+            came: Came::LeftOut(missing),
         });
     }
 
@@ -297,11 +302,7 @@ impl Run {
         if status.success() && counts.passed == 0 {
             bail!("`{line}` ran no test");
         }
-        self.outcomes.push(Outcome {
-            name: name.to_owned(),
-            counts,
-            took: begun.elapsed(),
-        });
+        self.counted(name, counts, begun.elapsed());
         Ok(())
     }
 
@@ -315,10 +316,19 @@ impl Run {
             .max()
             .unwrap_or(0);
         println!();
-        for Outcome { name, counts, took } in &self.outcomes {
-            let mark = if counts.failed == 0 { "ok    " } else { "FAILED" };
-            println!("{mark} {name:width$} {:>7.1} s  {}", took.as_secs_f32(), counts.line());
-            total.add(*counts);
+        for Outcome { name, came } in &self.outcomes {
+            match came {
+                Came::Counted(counts, took) => {
+                    let mark = if counts.failed == 0 { "ok" } else { "FAILED" };
+                    println!(
+                        "{mark:8} {name:width$} {:>7.1} s  {}",
+                        took.as_secs_f32(),
+                        counts.line()
+                    );
+                    total.add(*counts);
+                }
+                Came::LeftOut(missing) => println!("{:8} {name:width$} {:>9}  {missing}", "left out", ""),
+            }
         }
         println!();
         println!("{}", total.line());

