@@ -18,7 +18,7 @@ use highwater::soak::{Arena, KEEP};
 #[path = "shared/states.rs"]
 mod states;
 
-use states::{cluster, explore, run_until_decided, send, settled};
+use states::{cluster, run_until_decided, send, settled, walk};
 
 /// The program's own allocator.
 #[global_allocator]
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     let figures = [
         (
             "step + clone + fingerprint, 3 brokers, 2 records",
-            explored(&world),
+            walked(&world),
             Duration::from_micros(3),
         ),
         ("step, median, 1,000 records", step_median, Duration::from_micros(10)),
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         ),
     ];
     // `cargo xtask bench` holds the browser's figure against this one.
-    println!("{NATIVE_STATE} {}", explored_on_average(&world).as_nanos());
+    println!("{NATIVE_STATE} {}", walked_on_average(&world).as_nanos());
     for (what, found, budget) in figures {
         let mark = if found > budget { " **over**" } else { "" };
         println!("| {what} | {found:.2?}{mark} | {budget:.0?} |");
@@ -78,8 +78,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// What a search pays for each state: a copy, one step of it, its fingerprint.
-fn explored(world: &World) -> Duration {
+/// What each state costs: a copy, one step of it, its fingerprint.
+fn walked(world: &World) -> Duration {
     let mut busy = world.clone();
     step(&mut busy, send(2, 100), &mut Silent).expect("the producer runs");
     let mut times = Vec::new();
@@ -99,10 +99,10 @@ fn explored(world: &World) -> Duration {
 }
 
 /// The same on average, with what dropping a state costs: as a browser, whose clock is coarse, can time it too.
-fn explored_on_average(world: &World) -> Duration {
+fn walked_on_average(world: &World) -> Duration {
     let round = || {
         let begun = Instant::now();
-        let states = explore(world, 500);
+        let states = walk(world, 500);
         begun.elapsed() / u32::try_from(states).unwrap_or(u32::MAX)
     };
     median((0..9).map(|_| round()).collect())

@@ -137,13 +137,13 @@
     if (outcome === 'resumed') {
       parts.push(
         element('h2', {}, 'The engine stopped, and was started again'),
-        element('p', {}, `It met a mistake of its own. You are back at step ${step}, the last good one, and can go on.`),
+        element('p', {}, `It ran into a bug. You are back at step ${step}, the last good one, and can go on.`),
       );
     } else {
       byId('app').hidden = true;
       parts.push(
         element('h2', {}, 'The engine stopped'),
-        element('p', {}, 'It met a mistake of its own, and could not go on from the last good step.'),
+        element('p', {}, 'It ran into a bug, and could not go on from the last good step.'),
       );
     }
     parts.push(element('p', {}, element('code', {}, message)));

@@ -1,4 +1,4 @@
-//! What a search pays for each state: a copy of the world, one step of it, its fingerprint. Timed natively and in a browser,
+//! What each state costs: a copy of the world, one step of it, its fingerprint. Timed natively and in a browser,
 //! each with a clock of its own.
 
 use std::hint::black_box;
@@ -55,7 +55,7 @@ pub fn settled(records: u32) -> World {
 }
 
 /// Goes through the states of two more records, so many times. Gives how many states that were.
-pub fn explore(world: &World, times: usize) -> usize {
+pub fn walk(world: &World, times: usize) -> usize {
     let mut busy = world.clone();
     step(&mut busy, send(2, 100), &mut Silent).expect("the producer runs");
     let mut states = 0;

@@ -43,7 +43,7 @@ pub fn run(paths: &[PathBuf], out: &mut impl Write, err: &mut impl Write) -> io:
         } else if files.is_empty() {
             writeln!(
                 err,
-                "{}: there are no recordings, whose names end in .json or .jsonl, or .gz behind that",
+                "{}: no recordings here; their names end in .json, .jsonl or either with .gz: name a folder that holds some",
                 path.display()
             )?;
             status = Status::Unreadable;
@@ -243,7 +243,7 @@ mod tests {
             (
                 Status::Unreadable,
                 "0 recordings, 0 operations, 0 differ, 0 skipped\n".into(),
-                "F: there are no recordings, whose names end in .json or .jsonl, or .gz behind that\n".into()
+                "F: no recordings here; their names end in .json, .jsonl or either with .gz: name a folder that holds some\n".into()
             )
         );
     }

@@ -21,7 +21,7 @@ use std::process::ExitCode;
     name = "highwater",
     version,
     about,
-    after_help = "Without a page: see `highwater run --help`."
+    after_help = "Start with `highwater run --help`."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -431,7 +431,7 @@ impl ControllerNode {
 
     /// A broker is not heard any more. Its last heartbeat came at a whole number of intervals after the one heard last.
     pub fn silence(&mut self, broker: BrokerId, cx: &mut Cx<'_>) {
-        // Whoever waits to be registered asks again himself, and nobody is there to ask.
+        // A broker that waits to be registered asks again by itself, and here is none to be asked.
         self.waiting.remove(&broker);
         self.fall_silent(broker, Silence::Gone, cx.now, cx);
     }

@@ -1,6 +1,6 @@
 //! What happened, in the field's terms, with everything a view needs. Each event carries the rule that decided it.
 //!
-//! Events are told, never read back by the engine: a search leaves them out and nothing else changes. A record is named
+//! Events are told, never read back by the engine: the soak leaves them out and nothing else changes. A record is named
 //! by its [`Tag`], which travels with its bytes from the producer to every replica.
 
 use std::sync::Arc;

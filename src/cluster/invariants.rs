@@ -52,7 +52,7 @@ pub const ALL: &[Invariant] = &[
     },
     Invariant {
         name: "StrongIsr",
-        sentence: "What lies below the high watermark of whoever takes himself for the leader, every in-sync replica holds.",
+        sentence: "What lies below the high watermark of a broker that believes it leads, every in-sync replica holds.",
         check: strong_isr,
     },
     Invariant {

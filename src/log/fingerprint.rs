@@ -1,6 +1,6 @@
 //! Fingerprints: one canonical 128-bit number for a piece of the model.
 //!
-//! Two worlds are compared, and found again in a search, by these numbers, so they must be the same on every
+//! Two worlds are compared, and found again, by these numbers, so they must be the same on every
 //! machine and on wasm. Therefore everything is written with a fixed width, lengths as 64 bits, and no derived
 //! `Hash` (whose layout follows `usize`) takes part.
 //!

@@ -104,7 +104,7 @@ pub struct Replicas {
 pub struct RecordName {
     /// Who sent it.
     pub producer: String,
-    /// The how-manieth it was, from 1.
+    /// Its place among the producer's records, from 1.
     pub number: u64,
 }
 

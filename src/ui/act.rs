@@ -66,7 +66,7 @@ impl Zoom {
         }
     }
 
-    /// Every how manieth column has its offset written, so that the greatest of them has room.
+    /// How many columns stand between two that have their offset written, so that the greatest of them has room.
     pub fn offsets_every(self, greatest: i64) -> i64 {
         /// CSS pixels of a digit, and of what parts two offsets.
         const DIGIT: usize = 7;

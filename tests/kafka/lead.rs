@@ -336,7 +336,7 @@ fn stories() -> Vec<String> {
 }
 
 /// The discovery: news with the partition epoch that the leader knows already make it forget whom it has asked for, and its
-/// watermark passes him. Without them, or with older ones, it waits.
+/// watermark passes it. Without them, or with older ones, it waits.
 #[test]
 #[ignore = "asks a real Kafka: cargo xtask test --only kafka"]
 fn a_real_leader_forgets_whom_it_has_asked_for() {

@@ -90,7 +90,7 @@ fn what_a_state_costs() {
     let world = states::settled(2);
     let round = || {
         let begun = js_sys::Date::now();
-        let states = states::explore(&world, 2_000);
+        let states = states::walk(&world, 2_000);
         (js_sys::Date::now() - begun) * 1e6 / states as f64
     };
     // A browser compiles what runs often once more, and better; by then it is what a person has.

@@ -1,6 +1,6 @@
 //! The real Kafka that our files are held against: its jars, brought by Maven, and the small programs that ask them.
 //!
-//! Deliberately absent: a broker. The tools and the log loader are enough, and start in a second.
+//! Deliberately absent: a broker. The tools, the log loader and the class that leads a partition are enough, and start in a second.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

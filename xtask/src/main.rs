@@ -1,4 +1,4 @@
-//! The project's tasks: `cargo xtask serve`, `test`, `bench`.
+//! The project's tasks: `cargo xtask serve`, `test`, `bench`, `fuzz`, `soak` and `ask`.
 //!
 //! A newcomer has Rust and nothing else, so everything here is either compiled from the lock file or installed into
 //! `target/` on the way. Nothing here knows what the page or the engine do.

@@ -132,7 +132,7 @@ fn is_named_by_content(url: &str) -> bool {
         .any(|part| part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// A build of the page, and the how manieth it is.
+/// A build of the page, and its number.
 type Build = (u64, Arc<Site>);
 
 /// A running server. It serves until the process ends.

@@ -32,7 +32,7 @@ fn of(assignment: &Assignment, member: &str) -> String {
     slots.join(" ")
 }
 
-/// The group after everybody got what he was given.
+/// The group after each member got what it was given.
 fn after(group: &Group, assignment: &Assignment, generation: i32) -> Group {
     let mut next = group.clone();
     for member in &mut next.members {

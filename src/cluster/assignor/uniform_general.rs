@@ -1,6 +1,6 @@
 //! Uniform when members subscribe to different topics: fill the least loaded, then level topic by topic.
 //!
-//! Everybody keeps what he owns of the topics he still subscribes to. What nobody owns goes to the least loaded
+//! Each member keeps what it owns of the topics it still subscribes to. What nobody owns goes to the least loaded
 //! subscribers, topics with the most partitions for each subscriber first. Then each topic is levelled: the most loaded
 //! subscriber that has a partition of it gives one to the least loaded, until they differ by at most one; and all topics
 //! again, until a round changes nothing.

@@ -265,7 +265,7 @@ impl Replica {
         (kept.len() < leading.isr.len()).then_some(kept)
     }
 
-    /// The time after which somebody in the ISR counts as lagging, if nothing more is heard of him.
+    /// The time after which a member of the ISR counts as lagging, if nothing more is heard of it.
     pub(super) fn lag_deadline(&self, lag: Micros) -> Option<Micros> {
         let leading = self.leading().filter(|leading| leading.pending.is_none())?;
         let log_end = self.log.log_end_offset();

@@ -1,6 +1,6 @@
 //! How one change of a partition is worked out, step by step in the order in which the controller does it.
 //!
-//! Whoever wants a change says what he wants (another ISR, another assignment, an election), and `ChangeBuilder::build`
+//! A caller says what change it wants (another ISR, another assignment, an election), and `ChangeBuilder::build`
 //! works out everything that follows from it: a finished reassignment, the eligible leader replicas, the election, the
 //! last known leader. The order of the steps is part of the rule. No difference means no change at all.
 //!

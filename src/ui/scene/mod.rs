@@ -253,7 +253,7 @@ impl Placement {
 #[derive(Properties, PartialEq)]
 struct AxisProps {
     frame: Frame,
-    /// Every how manieth column has its offset written.
+    /// From one column that has its offset written to the next.
     every: i64,
     track: NodeRef,
     line: usize,

@@ -283,7 +283,7 @@ impl ClassicGroup {
         });
     }
 
-    /// Whether offsets may be committed by somebody who says this of himself.
+    /// Whether offsets may be committed by a member that says this of itself.
     ///
     /// # Errors
     /// Kafka's answer to those who may not.

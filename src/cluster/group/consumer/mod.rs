@@ -1,8 +1,8 @@
 //! A group under the consumer protocol (KIP-848): the coordinator assigns, and each member moves at its own pace.
 //!
 //! A change of members, subscriptions or partitions raises the group's epoch; the coordinator computes a target assignment
-//! for it; each member is led there by the answers to its heartbeats. So nobody stops for a rebalance who keeps what he
-//! has. The group changes by nothing but the records that it writes: a decision is a list of [`Change`]s, and reading them
+//! for it; each member is led there by the answers to its heartbeats. So a member that keeps what it has does
+//! not stop for a rebalance. The group changes by nothing but the records that it writes: a decision is a list of [`Change`]s, and reading them
 //! is how they take effect, in the coordinator that wrote them and in the next. Mirrors `ConsumerGroup`,
 //! `TargetAssignmentBuilder` and the consumer half of `GroupMetadataManager`.
 //!
@@ -460,7 +460,7 @@ impl ConsumerGroup {
         self.members.values_mut().for_each(|member| member.set_revocation(now));
     }
 
-    /// Whether offsets of these partitions may be committed by somebody who says this of himself. An older epoch is good
+    /// Whether offsets of these partitions may be committed by a member that says this of itself. An older epoch is good
     /// for what the member has had since then.
     ///
     /// # Errors
@@ -484,7 +484,7 @@ impl ConsumerGroup {
         }
     }
 
-    /// Whether somebody who says this of himself may learn where the group stands.
+    /// Whether a member that says this of itself may learn where the group stands.
     ///
     /// # Errors
     /// Kafka's answer to those who may not.
