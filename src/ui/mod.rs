@@ -50,6 +50,8 @@ mod knobs;
 #[cfg(target_arch = "wasm32")]
 mod lessons;
 #[cfg(target_arch = "wasm32")]
+mod line;
+#[cfg(target_arch = "wasm32")]
 mod links;
 #[cfg(target_arch = "wasm32")]
 mod notice;

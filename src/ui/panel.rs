@@ -14,7 +14,8 @@ use crate::scenario::ast::ReplicationRules;
 use crate::ui::act::Act;
 use crate::ui::design::view::DesignPanel;
 use crate::ui::icons::icon;
-use crate::ui::page::lesson_address;
+use crate::ui::line::{begin_line, use_line};
+use crate::ui::page::{Page, lesson_address};
 use crate::ui::reading::{Given, Outcome, Reading, Run};
 use crate::ui::terms::Words;
 
@@ -24,13 +25,7 @@ pub(in crate::ui) fn heading(eyebrow: &str, title: &str) -> Html {
 }
 
 /// The lesson's pane.
-pub fn lesson(
-    reading: &Reading,
-    session: &dyn Run,
-    playing: bool,
-    picked: &crate::sorted::SortedSet<i64>,
-    act: &Callback<Act>,
-) -> Html {
+pub fn lesson(page: &Page, reading: &Reading, session: &dyn Run, act: &Callback<Act>) -> Html {
     let front = &reading.lesson.front;
     let open = reading.open_prediction(session);
     let next = reading.next(session);
@@ -53,13 +48,13 @@ pub fn lesson(
             if let Some((_, ladder, rungs)) = ladder { { self::ladder(ladder, &rungs) } }
             { paragraphs(behind) }
             if let Some(prediction) = open {
-                <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(picked.clone())} act={act.clone()}/>
+                <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(page.picked.clone())} act={act.clone()}/>
             } else if let Some((prediction, given)) = reading.given_here(session) {
                 <div class="panel"><p class="q">{ prediction.ask.clone() }</p><p class="under">{ said(prediction, given) }</p></div>
             }
             if let Some(puzzle) = reading.puzzle(session) {
                 <PuzzlePanel puzzle={Rc::new(puzzle.clone())} open={puzzle.open_goals(session.moment()).into_iter().map(str::to_string).collect::<Vec<_>>()}
-                    acts={reading.puzzle_acts(session)} solved={reading.is_solved(session)} act={act.clone()}/>
+                    acts={reading.puzzle_acts(session)} solved={reading.is_solved(session)} lines_done={page.lines_done} act={act.clone()}/>
             }
             if let Some(task) = reading.design(session) { <DesignPanel task={task.clone()} act={act.clone()}/> }
             if let Some(real) = reading.real(session) {
@@ -69,7 +64,7 @@ pub fn lesson(
                 if let Some(next) = next {
                     <button class="btn primary full" disabled={open.is_some()} onclick={act.reform(|_| Act::Next)} data-testid="next">
                         { match (open.is_some(), reading.changes_world(next)) {
-                            (false, _) if playing => "Go there at once",
+                            (false, _) if page.playing => "Go there at once",
                             (true, _) => "Answer first, or skip",
                             (false, true) if reading.lesson.stores(reading.world()).is_some() => "Next: begin anew",
                             (false, true) => "Next: a new cluster",
@@ -278,6 +273,7 @@ struct PuzzleProps {
     open: Vec<String>,
     acts: usize,
     solved: bool,
+    lines_done: u32,
     act: Callback<Act>,
 }
 
@@ -289,32 +285,13 @@ fn PuzzlePanel(props: &PuzzleProps) -> Html {
         open,
         acts,
         solved,
+        lines_done,
         act,
     } = props;
-    let line = use_node_ref();
-    let submit = {
-        let (line, act) = (line.clone(), act.clone());
-        Callback::from(move |event: SubmitEvent| {
-            event.prevent_default();
-            let Some(input) = line.cast::<HtmlInputElement>() else {
-                return;
-            };
-            let _ = input.focus();
-            let typed = input.value().trim().to_string();
-            if !typed.is_empty() {
-                act.emit(Act::Do(typed));
-                input.set_value("");
-            }
-        })
-    };
-    let fill = |text: String| {
-        let line = line.clone();
-        Callback::from(move |_: MouseEvent| {
-            if let Some(input) = line.cast::<HtmlInputElement>() {
-                input.set_value(&format!("{text} "));
-                let _ = input.focus();
-            }
-        })
+    let (line, submit) = use_line(*lines_done, act);
+    let fill = |text: &str| {
+        let (line, text) = (line.clone(), format!("{text} "));
+        Callback::from(move |_: MouseEvent| begin_line(&line, &text))
     };
     html! {
         <section class={if *solved { "panel good" } else { "panel" }} aria-label="Puzzle" data-testid="puzzle">
@@ -333,7 +310,7 @@ fn PuzzlePanel(props: &PuzzleProps) -> Html {
                     <input class="field wide" id="do" ref={line.clone()} type="text" autocomplete="off" autocapitalize="none" spellcheck="false" placeholder={puzzle.allow.first().cloned().unwrap_or_default()}/>
                     <button class="btn" type="submit">{ "Do it" }</button>
                 </form>
-                <p class="allowed under">{ "Allowed: " }{ for puzzle.allow.iter().map(|allowed| html! { <button key={allowed.clone()} class="btn small" onclick={fill(allowed.clone())}><code>{ allowed.clone() }</code></button> }) }</p>
+                <p class="allowed under">{ "Allowed: " }{ for puzzle.allow.iter().map(|allowed| html! { <button key={allowed.clone()} class="btn small" onclick={fill(allowed)}><code>{ allowed.clone() }</code></button> }) }</p>
             }
         </section>
     }

@@ -57,12 +57,14 @@ fn a_puzzle_counts_acts_and_takes_only_those_that_are_allowed() {
     page.visit(&format!("#/lesson/{slug}"));
     page.perform(Act::Do("kill 1".into()));
     assert!(said(&page).contains("is not in this puzzle"), "{}", said(&page));
+    assert_eq!(page.lines_done, 0, "what was refused stays in its field");
     let crate::lesson::Run::Cluster(solution) = &puzzle.solution else {
         panic!("it plays in a cluster")
     };
     for line in solution {
         page.perform(Act::Do(line.statement.to_string()));
     }
+    assert_eq!(page.lines_done as usize, solution.len());
     let Place::Lesson(reading) = &page.place else {
         panic!("left the lesson")
     };

@@ -113,7 +113,9 @@ fn a_line_that_cannot_be_done_is_refused() -> Result<()> {
             ("stop 1\u{7}", "expected a broker"),
             ("köpfe 🤷", "expected"),
         ] {
-            page.select("#do")?.focus()?;
+            let field = page.select("#do")?;
+            field.focus()?;
+            field.select()?;
             page.insert(line)?;
             page.press("Enter")?;
             page.wait_until(
@@ -123,6 +125,7 @@ fn a_line_that_cannot_be_done_is_refused() -> Result<()> {
             let notice = page.text(".notice.error")?;
             ensure!(notice.contains(said), "{line}: {notice}");
             ensure!(page.text("[data-testid=time]")? == time, "{line} has changed the run");
+            ensure!(!field.value()?.is_empty(), "{line} does not stay, to be mended");
             page.click("button", "Dismiss")?;
         }
         Ok(())
