@@ -16,7 +16,7 @@ use crate::ui::design::view::DesignPanel;
 use crate::ui::icons::icon;
 use crate::ui::line::{begin_line, use_line};
 use crate::ui::page::{Page, lesson_address};
-use crate::ui::reading::{Given, Outcome, Reading, Run};
+use crate::ui::reading::{Given, Outcome, Reading, Run, said};
 use crate::ui::terms::Words;
 
 /// A pane's heading.
@@ -50,7 +50,7 @@ pub fn lesson(page: &Page, reading: &Reading, session: &dyn Run, act: &Callback<
             if let Some(prediction) = open {
                 <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(page.picked.clone())} act={act.clone()}/>
             } else if let Some((prediction, given)) = reading.given_here(session) {
-                <div class="panel"><p class="q">{ prediction.ask.clone() }</p><p class="under">{ said(prediction, given) }</p></div>
+                <div class="panel"><p class="q">{ prediction.ask.clone() }</p><p class="under">{ waiting(prediction, given) }</p></div>
             }
             if let Some(puzzle) = reading.puzzle(session) {
                 <PuzzlePanel puzzle={Rc::new(puzzle.clone())} open={puzzle.open_goals(session.moment()).into_iter().map(str::to_string).collect::<Vec<_>>()}
@@ -127,34 +127,11 @@ fn onwards(slug: &str) -> (String, String) {
     }
 }
 
-fn said(prediction: &Prediction, given: &Given) -> String {
-    match (given, &prediction.kind) {
-        (Given::Choice(at), Kind::Options(choices)) => {
-            format!(
-                "You say: {}. The run will tell.",
-                choices
-                    .get(*at)
-                    .map_or("", |choice| choice.text.as_str())
-                    .trim_end_matches('.')
-            )
-        }
-        (Given::Records(picked), kind) => {
-            let picked: Vec<String> = picked.iter().map(i64::to_string).collect();
-            let what = match kind {
-                Kind::Click(About::Stores(_)) => "moment",
-                _ => "offset",
-            };
-            format!(
-                "You say: {what} {}. The run will tell.",
-                if picked.is_empty() {
-                    "none".into()
-                } else {
-                    picked.join(", ")
-                }
-            )
-        }
-        (Given::Amount(amount), _) => format!("You say: {amount}. The run will tell."),
-        _ => "Skipped. The run will tell.".to_string(),
+/// What was answered, as long as it is not settled.
+fn waiting(prediction: &Prediction, given: &Given) -> String {
+    match said(prediction, given) {
+        Some(said) => format!("You say: {}. The run will tell.", said.trim_end_matches('.')),
+        None => "Skipped. The run will tell.".to_string(),
     }
 }
 
@@ -168,10 +145,12 @@ struct OutcomeProps {
 fn OutcomePanel(props: &OutcomeProps) -> Html {
     let Outcome {
         answered,
+        said,
         right,
         belief,
         ask,
     } = &props.outcome;
+    let said = said.as_ref().filter(|_| *answered == Answered::Otherwise);
     let (class, headline) = match answered {
         Answered::Right => ("panel good", "As you said."),
         Answered::Otherwise => ("panel warn", "It came out otherwise."),
@@ -181,6 +160,7 @@ fn OutcomePanel(props: &OutcomeProps) -> Html {
         <div {class} role="status" data-testid="outcome">
             <p class="q">{ headline }</p>
             <p class="under">{ ask.clone() }{ " " }<strong>{ right.clone() }</strong></p>
+            if let Some(said) = said { <p class="under" data-testid="said">{ "You said: " }{ said.clone() }</p> }
             if let Some(belief) = belief {
                 <p class="under">{ format!("Often believed ({}): “{}” ", belief.id(), belief.belief()) }{ belief.truth() }</p>
             }

@@ -349,8 +349,13 @@ fn whoever_comes_back_from_the_playground_finds_the_lesson_where_it_was_left() {
 }
 
 #[test]
-fn a_wrong_answer_on_the_picture_is_told_the_belief_behind_it() {
-    for (picked, belief) in [(vec![0, 1, 2], Some("M17")), (vec![0], None)] {
+fn a_wrong_answer_on_the_picture_is_told_again_with_the_belief_behind_it() {
+    let cases = [
+        (vec![0, 1, 2], Some("M17"), "the records at offset 0–2"),
+        (vec![], Some("M17"), "none"),
+        (vec![0], None, "the records at offset 0"),
+    ];
+    for (picked, belief, answer) in cases {
         let mut page = Page::landing();
         page.progress.reached("06-the-high-watermark", 0, 5);
         page.visit("#/lesson/06-the-high-watermark");
@@ -368,6 +373,7 @@ fn a_wrong_answer_on_the_picture_is_told_the_belief_behind_it() {
         let outcomes = reading.outcomes_here(run);
         let told: Vec<_> = outcomes.iter().map(|(_, one)| one.belief.map(|one| one.id())).collect();
         assert_eq!(told, [belief]);
+        assert_eq!(outcomes[0].1.said.as_deref(), Some(answer));
     }
 }
 
