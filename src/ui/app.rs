@@ -599,7 +599,7 @@ fn use_drop(page: Rc<RefCell<Page>>, act: Callback<Act>) {
                 event.prevent_default();
                 if let Some(file) = browser::dropped_file(event).filter(|_| name == "drop") {
                     let act = act.clone();
-                    browser::read_text(&file, move |text| {
+                    browser::read_text(&file, browser::SCENARIO, move |text| {
                         act.emit(text.map_or_else(Act::Unread, Act::Scenario))
                     });
                 }

@@ -8,6 +8,7 @@ pub mod act;
 pub mod design;
 pub mod landing;
 pub mod later;
+pub mod own_text;
 pub mod page;
 pub mod playground;
 pub mod reading;

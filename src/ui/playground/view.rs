@@ -307,5 +307,7 @@ const OWN: &str = "own";
 
 fn read(file: &File, act: &Callback<Act>) {
     let act = act.clone();
-    browser::read_text(file, move |text| act.emit(text.map_or_else(Act::Unread, Act::Scenario)));
+    browser::read_text(file, browser::SCENARIO, move |text| {
+        act.emit(text.map_or_else(Act::Unread, Act::Scenario))
+    });
 }
