@@ -571,6 +571,7 @@ fn each_wrong_answer_names_the_belief_that_leads_to_it() {
     }
     let expected = [
         ("06", "readable", "M17"),
+        ("07", "Nothing: acks=all wants it on all three brokers", "M03"),
         ("08", "#7: it was there first", "M21"),
         ("08", "#7, and #8 behind it at offset 7", "M21"),
         ("04", "Only what had been flushed: offsets 0 to 3", "M20"),
