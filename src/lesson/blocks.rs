@@ -147,7 +147,7 @@ pub fn parse(head: &str, content: &str, line: u32, faults: &mut Vec<Fault>) -> O
     let parsed = match kind {
         "scene" => named(name, kind, fence).map(|name| RawBlock::Scene { name, lines }),
         "store" => named(name, kind, fence).map(|name| RawBlock::Store { name, lines }),
-        "caption" => caption(&lines, fence, faults),
+        "caption" => caption_block(&lines, fence, faults),
         "predict" => named(name, kind, fence)
             .and_then(|name| prediction(name, &lines, fence))
             .map(RawBlock::Predict),
@@ -201,7 +201,7 @@ fn named(name: Option<&str>, kind: &str, line: u32) -> Result<String, Fault> {
     })
 }
 
-fn caption(lines: &[Written], fence: u32, faults: &mut Vec<Fault>) -> Result<RawBlock, Fault> {
+fn caption_block(lines: &[Written], fence: u32, faults: &mut Vec<Fault>) -> Result<RawBlock, Fault> {
     let text = lines
         .iter()
         .map(|line| line.text.trim())
@@ -219,9 +219,17 @@ fn caption(lines: &[Written], fence: u32, faults: &mut Vec<Fault>) -> Result<Raw
         .iter()
         .find(|line| !line.text.trim().is_empty())
         .map_or(fence, |line| line.line);
-    let pieces = template(&text, line)?;
+    caption(&text, line, faults).map(|pieces| RawBlock::Caption(pieces, line))
+}
+
+/// The words of a caption.
+///
+/// # Errors
+/// That it is too long, or a brace is not closed.
+pub fn caption(text: &str, line: u32, faults: &mut Vec<Fault>) -> Result<Vec<CaptionPiece>, Fault> {
+    let pieces = template(text, line)?;
     // A caption is set like prose, once its values stand in it.
-    markdown::inline(&text, line, faults);
+    markdown::inline(text, line, faults);
     let words: usize = count_words(&pieces);
     if words > CAPTION_WORDS {
         let wrong = format!("the caption has {words} words");
@@ -231,7 +239,7 @@ fn caption(lines: &[Written], fence: u32, faults: &mut Vec<Fault>) -> Result<Raw
             format!("say it in {CAPTION_WORDS}; a {{subject}} counts as one"),
         ));
     }
-    Ok(RawBlock::Caption(pieces, line))
+    Ok(pieces)
 }
 
 /// Takes `{subject}` apart from the text around it.

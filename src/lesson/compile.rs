@@ -2,8 +2,9 @@
 //!
 //! A *run* is one world: a cluster begins with a scene that begins with `brokers`, a pair of page stores with a `store`
 //! block that begins with `accounts`, and later blocks of the same kind go on with it. A *stop* is a
-//! moment of a run at which the reader's *next* halts: at each `# step` of a scene and at its end. Captions, checks,
-//! predictions and the puzzle belong to the stop before them; a prediction is settled at the end of the scene behind it.
+//! moment of a run at which the reader's *next* halts: at each `# step` of a scene and at its end. The words of
+//! `# step: WORDS` are the caption there. Captions, checks, predictions and the puzzle belong to the stop before them; a
+//! prediction is settled at the end of the scene behind it.
 
 use std::ops::{ControlFlow, Range};
 
@@ -88,12 +89,7 @@ impl<'f> Compiler<'f> {
         match block {
             RawBlock::Scene { name, lines } => self.scene(name, &lines, line, Self::scene_line),
             RawBlock::Store { name, lines } => self.scene(name, &lines, line, Self::store_line),
-            RawBlock::Caption(pieces, line) => {
-                if let Some(stop) = self.stop(line, "caption") {
-                    let words = pieces.into_iter().filter_map(|piece| self.words(piece)).collect();
-                    self.lesson.parts.push(Part::Caption { stop, words });
-                }
-            }
+            RawBlock::Caption(pieces, line) => self.caption(pieces, line),
             RawBlock::Check(lines) => {
                 if let Some(stop) = self.stop(line, "check") {
                     let expect = lines.iter().filter_map(|written| self.check(written)).collect();
@@ -105,6 +101,24 @@ impl<'f> Compiler<'f> {
             RawBlock::Puzzle(raw) => self.puzzle(raw),
             RawBlock::Design(lines) => self.design(&lines, line),
             RawBlock::Real(blocks) => self.lesson.parts.push(Part::Real(blocks)),
+        }
+    }
+
+    /// The caption that a `# step` has of its own; without words it has none.
+    fn say(&mut self, said: &str, line: u32) {
+        if said.is_empty() {
+            return;
+        }
+        match blocks::caption(said, line, self.faults) {
+            Ok(pieces) => self.caption(pieces, line),
+            Err(fault) => self.faults.push(fault),
+        }
+    }
+
+    fn caption(&mut self, pieces: Vec<CaptionPiece>, line: u32) {
+        if let Some(stop) = self.stop(line, "caption") {
+            let words = pieces.into_iter().filter_map(|piece| self.words(piece)).collect();
+            self.lesson.parts.push(Part::Caption { stop, words });
         }
     }
 
@@ -141,8 +155,9 @@ impl<'f> Compiler<'f> {
         let mut begun = false;
         for written in lines {
             let text = written.text.trim();
-            if text == "# step" && begun {
+            if let Some(said) = step(text).filter(|_| begun) {
                 self.halt(&name);
+                self.say(said, written.line);
             } else if !text.is_empty() && !text.starts_with('#') {
                 let place = if begun { Place::Within } else { Place::First };
                 if take(self, written, place).is_break() {
@@ -596,6 +611,15 @@ fn hidden_blocks(lines: &[&str], pieces: &[Piece], faults: &mut Vec<Fault>) {
             let remedy = "begin its fence at the beginning of a line, outside lists and quotations";
             faults.push(Fault::new(number, wrong, remedy));
         }
+    }
+}
+
+/// The words behind `# step:`, or none behind `# step`; nothing of any other line.
+fn step(text: &str) -> Option<&str> {
+    let behind = text.strip_prefix("# step")?;
+    match behind.strip_prefix(':') {
+        Some(said) => Some(said.trim()),
+        None => behind.is_empty().then_some(""),
     }
 }
 

@@ -42,7 +42,7 @@ library! {
     "00-kill-the-leader" 0, "Kill the leader", 3 min, 4 stops;
     "02-the-log" 2, "The log: append, offset, order", 6 min, 7 stops;
     "06-the-high-watermark" 6, "The high watermark", 6 min, 6 stops;
-    "07-what-acks-is-worth" 7, "What acks is worth", 7 min, 4 stops;
+    "07-what-acks-is-worth" 7, "What acks is worth", 7 min, 6 stops;
     "08-crash-and-recovery" 8, "Crash and recovery", 6 min, 7 stops;
     "01-log-first" 1, "Log first, apply later", 6 min, 8 stops;
     "03-segments-and-the-index" 3, "Segments and the index", 6 min, 4 stops;

@@ -9,7 +9,7 @@
 //! Deliberately absent: how a lesson looks, and where progress is kept.
 //!
 //! The file: front matter (`title`, `number`, `minutes`, `needs`, `misconceptions`), prose, and fenced blocks
-//! `scene NAME`, `store NAME`, `caption`, `predict NAME`, `check`, `ladder`, `puzzle`, `design`, `real`.
+//! `scene NAME`, `store NAME` (in which `# step: WORDS` halts with a caption, and `# step` without one), `caption`, `predict NAME`, `check`, `ladder`, `puzzle`, `design`, `real`.
 
 pub mod blocks;
 mod compile;

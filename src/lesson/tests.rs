@@ -571,6 +571,7 @@ fn each_wrong_answer_names_the_belief_that_leads_to_it() {
     }
     let expected = [
         ("06", "readable", "M17"),
+        ("07", "Nothing: acks=all wants it on all three brokers", "M03"),
         ("08", "#7: it was there first", "M21"),
         ("08", "#7, and #8 behind it at offset 7", "M21"),
         ("04", "Only what had been flushed: offsets 0 to 3", "M20"),
@@ -707,6 +708,40 @@ fn a_captions_links_are_checked_and_said_without_their_marks() {
             );
         }
     }
+}
+
+/// What stands under the picture is the lesson's own at each of its stops; the landing tells its story itself.
+#[test]
+fn every_stop_has_a_caption() {
+    for source in &LIBRARY[1..] {
+        let lesson = source.lesson().expect("it is well-formed");
+        let bare: Vec<_> = (0..lesson.stops.len())
+            .filter(|stop| lesson.captions_at(*stop).next().is_none())
+            .map(|stop| &lesson.stops[stop])
+            .collect();
+        assert!(bare.is_empty(), "{}: {bare:?}", source.slug);
+    }
+}
+
+#[test]
+fn a_step_may_have_a_caption_of_its_own() {
+    let captions = |step: &str| {
+        let text = SMALL.replace("# step\n", &format!("# step{step}\n"));
+        Lesson::parse(&text).map(|lesson| {
+            let at = |stop| lesson.captions_at(stop).count();
+            (lesson.stops.len(), at(0), at(1))
+        })
+    };
+    assert_eq!(captions(""), Ok((3, 0, 1)));
+    assert_eq!(captions(": The log ends at {leo t-0@1}."), Ok((3, 1, 1)));
+    assert_eq!(
+        captions("s are none of these"),
+        Ok((2, 1, 0)),
+        "a comment like any other"
+    );
+    let long = captions(&format!(": {}", "word ".repeat(26))).expect_err("it is too long");
+    assert_eq!(long[0].line, 16);
+    assert!(captions(": the log ends at {nonsense}").is_err());
 }
 
 /// Every lesson of the library, played from end to end.

@@ -418,10 +418,8 @@ fn at_rest(session: &Session, reading: Option<&Reading>) -> String {
 fn left(page: &Page, session: &Session, reading: Option<&Reading>, act: &Callback<Act>) -> Html {
     match (&page.place, reading) {
         (Place::Landing(landing), _) => start::start(landing, session, page.selected, act),
-        (_, Some(reading)) => later(act, |views| {
-            (views.lesson)(reading, session, page.playing, &page.picked, act)
-        }),
-        (Place::Playground(playground), _) => later(act, |views| (views.playground)(playground, session, act)),
+        (_, Some(reading)) => later(act, |views| (views.lesson)(page, reading, session, act)),
+        (Place::Playground(playground), _) => later(act, |views| (views.playground)(page, playground, session, act)),
         _ => html! {},
     }
 }
@@ -602,7 +600,7 @@ fn use_drop(page: Rc<RefCell<Page>>, act: Callback<Act>) {
                 event.prevent_default();
                 if let Some(file) = browser::dropped_file(event).filter(|_| name == "drop") {
                     let act = act.clone();
-                    browser::read_text(&file, move |text| {
+                    browser::read_text(&file, browser::SCENARIO, move |text| {
                         act.emit(text.map_or_else(Act::Unread, Act::Scenario))
                     });
                 }

@@ -12,6 +12,7 @@ use yew::Callback;
 
 use super::act::Act;
 use super::later;
+use super::own_text::text_of;
 use super::playground::{self, BEGINNING};
 
 /// Where progress is kept.
@@ -84,13 +85,18 @@ fn said_of(error: &JsValue) -> String {
         .unwrap_or_else(|| "the browser does not say why".to_string())
 }
 
-/// Reads a file of this machine as text, and hands over what came of it; nothing of it leaves the page.
-pub fn read_text(file: &File, then: impl FnOnce(Result<String, String>) + 'static) {
-    let (name, coming) = (file.name(), file.text());
+/// What is to be opened as a scenario.
+pub const SCENARIO: &str = "a scenario, with one statement a line";
+
+/// Reads a file of this machine as text, and hands over what came of it; nothing of it leaves the page. What is wanted is
+/// said where it is no text.
+pub fn read_text(file: &File, wanted: &'static str, then: impl FnOnce(Result<String, String>) + 'static) {
+    let (name, coming) = (file.name(), file.array_buffer());
     spawn_local(async move {
-        let text = JsFuture::from(coming).await;
-        let text = text.map_err(|error| format!("{name} cannot be read ({}); open it again", said_of(&error)));
-        then(text.map(|text| text.as_string().unwrap_or_default()));
+        let bytes = JsFuture::from(coming).await;
+        let bytes = bytes.map_err(|error| format!("{name} cannot be read ({}); open it again", said_of(&error)));
+        let bytes = bytes.map(|bytes| js_sys::Uint8Array::new(&bytes).to_vec());
+        then(bytes.and_then(|bytes| text_of(&name, bytes, wanted)));
     });
 }
 

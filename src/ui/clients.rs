@@ -5,6 +5,7 @@ use yew::prelude::*;
 use crate::ui::act::Act;
 use crate::ui::inspector::chip;
 use crate::ui::view::clients::{Clients, GroupCard, Reader, Sender, Share};
+use crate::ui::view::names::cut;
 
 /// All clients.
 pub fn drawer(clients: &Clients, act: &Callback<Act>) -> Html {
@@ -58,12 +59,13 @@ fn reader(reader: &Reader, act: &Callback<Act>) -> Html {
 
 fn share(share: &Share, act: &Callback<Act>) -> Html {
     let dash = |value: Option<i64>| value.map_or("–".to_string(), |value| value.to_string());
+    let (name, title) = cut(&share.name);
     html! {
         <>
-            <td>
+            <td {title}>
                 if let Some((topic, number)) = share.leads_to {
-                    <button class="link" onclick={act.reform(move |_| Act::Partition(topic, number))}>{ share.name.to_string() }</button>
-                } else { { share.name.to_string() } }
+                    <button class="link" onclick={act.reform(move |_| Act::Partition(topic, number))}>{ name }</button>
+                } else { { name } }
             </td>
             <td>{ dash(share.position) }</td><td>{ dash(share.committed) }</td><td>{ dash(share.end) }</td><td>{ dash(share.lag()) }</td>
         </>

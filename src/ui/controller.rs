@@ -6,6 +6,7 @@ use crate::ui::act::Act;
 use crate::ui::icons::icon;
 use crate::ui::inspector::chip;
 use crate::ui::view::controller::{BrokerLine, Known, PartitionLine};
+use crate::ui::view::names::cut;
 
 /// What the controller is mistaken about, a line each; nothing if it is right.
 pub fn mistakes(mistakes: &[String]) -> Html {
@@ -60,10 +61,10 @@ fn broker(line: &BrokerLine) -> Html {
 }
 
 fn partition(line: &PartitionLine, act: &Callback<Act>) -> Html {
-    let name = line.name.to_string();
+    let (name, title) = cut(&line.name);
     html! {
-        <tr key={name.clone()}>
-            <th scope="row">
+        <tr key={line.name.to_string()}>
+            <th scope="row" {title}>
                 if let Some((topic, number)) = line.leads_to {
                     <button class="link" onclick={act.reform(move |_| Act::Partition(topic, number))}>{ name }</button>
                 } else { { name } }

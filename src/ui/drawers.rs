@@ -327,9 +327,10 @@ struct TableProps {
 #[component]
 fn ClusterTable(props: &TableProps) -> Html {
     let stage = &props.stage;
+    let (name, title) = names::cut(&stage.partition);
     html! {
         <table class="plain" data-testid="cluster-table">
-            <caption>{ format!("Partition {}, columns {} to {}", stage.partition, stage.window.start, stage.window.end - 1) }</caption>
+            <caption {title}>{ format!("Partition {name}, columns {} to {}", stage.window.start, stage.window.end - 1) }</caption>
             <thead><tr>{ for ["Broker", "State", "Role", "Epoch", "Log start", "Flushed to", "Log end", "High watermark", "Now"].map(|name| html! { <th scope="col">{ name }</th> }) }</tr></thead>
             <tbody>{ for stage.brokers.iter().map(|row| table_row(row)) }</tbody>
         </table>

@@ -84,7 +84,7 @@ fn OpenFile(props: &OpenFileProps) -> Html {
             return;
         };
         let (act, name) = (act.clone(), file.name());
-        browser::read_text(&file, move |text| {
+        browser::read_text(&file, "a lesson in Markdown", move |text| {
             act.emit(text.map_or_else(Act::Unread, |text| Act::OpenLesson(name, text)));
         });
     });

@@ -8,6 +8,7 @@ pub mod act;
 pub mod design;
 pub mod landing;
 pub mod later;
+pub mod own_text;
 pub mod page;
 pub mod playground;
 pub mod reading;
@@ -49,6 +50,8 @@ mod keys;
 mod knobs;
 #[cfg(target_arch = "wasm32")]
 mod lessons;
+#[cfg(target_arch = "wasm32")]
+mod line;
 #[cfg(target_arch = "wasm32")]
 mod links;
 #[cfg(target_arch = "wasm32")]

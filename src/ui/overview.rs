@@ -6,6 +6,7 @@ use yew::prelude::*;
 
 use crate::ui::act::Act;
 use crate::ui::icons::icon;
+use crate::ui::view::names::cut;
 use crate::ui::view::overview::{Line, Overview, Part};
 use crate::ui::view::stage::{Health, Role};
 
@@ -78,10 +79,11 @@ struct RowProps {
 fn Row(props: &RowProps) -> Html {
     let RowProps { line, pressed, act } = props;
     let (topic, number) = line.id;
+    let (name, title) = cut(&line.name);
     html! {
         <tr class={pressed.then_some("on")} onclick={act.reform(move |_| Act::Partition(topic, number))}>
             <th scope="row">
-                <button class="part" aria-pressed={pressed.to_string()}>{ line.name.to_string() }</button>
+                <button class="part" {title} aria-pressed={pressed.to_string()}>{ name }</button>
                 if line.is_offline { <small class="bad">{ "no leader" }</small> }
             </th>
             { for line.parts.iter().map(part) }

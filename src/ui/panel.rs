@@ -14,8 +14,9 @@ use crate::scenario::ast::ReplicationRules;
 use crate::ui::act::Act;
 use crate::ui::design::view::DesignPanel;
 use crate::ui::icons::icon;
-use crate::ui::page::lesson_address;
-use crate::ui::reading::{Given, Outcome, Reading, Run};
+use crate::ui::line::{begin_line, use_line};
+use crate::ui::page::{Page, lesson_address};
+use crate::ui::reading::{Given, Outcome, Reading, Run, said};
 use crate::ui::terms::Words;
 
 /// A pane's heading.
@@ -24,13 +25,7 @@ pub(in crate::ui) fn heading(eyebrow: &str, title: &str) -> Html {
 }
 
 /// The lesson's pane.
-pub fn lesson(
-    reading: &Reading,
-    session: &dyn Run,
-    playing: bool,
-    picked: &crate::sorted::SortedSet<i64>,
-    act: &Callback<Act>,
-) -> Html {
+pub fn lesson(page: &Page, reading: &Reading, session: &dyn Run, act: &Callback<Act>) -> Html {
     let front = &reading.lesson.front;
     let open = reading.open_prediction(session);
     let next = reading.next(session);
@@ -53,13 +48,13 @@ pub fn lesson(
             if let Some((_, ladder, rungs)) = ladder { { self::ladder(ladder, &rungs) } }
             { paragraphs(behind) }
             if let Some(prediction) = open {
-                <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(picked.clone())} act={act.clone()}/>
+                <Ask key={prediction.name.clone()} prediction={Rc::new(prediction.clone())} picked={Rc::new(page.picked.clone())} act={act.clone()}/>
             } else if let Some((prediction, given)) = reading.given_here(session) {
-                <div class="panel"><p class="q">{ prediction.ask.clone() }</p><p class="under">{ said(prediction, given) }</p></div>
+                <div class="panel"><p class="q">{ prediction.ask.clone() }</p><p class="under">{ waiting(prediction, given) }</p></div>
             }
             if let Some(puzzle) = reading.puzzle(session) {
                 <PuzzlePanel puzzle={Rc::new(puzzle.clone())} open={puzzle.open_goals(session.moment()).into_iter().map(str::to_string).collect::<Vec<_>>()}
-                    acts={reading.puzzle_acts(session)} solved={reading.is_solved(session)} act={act.clone()}/>
+                    acts={reading.puzzle_acts(session)} solved={reading.is_solved(session)} lines_done={page.lines_done} act={act.clone()}/>
             }
             if let Some(task) = reading.design(session) { <DesignPanel task={task.clone()} act={act.clone()}/> }
             if let Some(real) = reading.real(session) {
@@ -69,7 +64,7 @@ pub fn lesson(
                 if let Some(next) = next {
                     <button class="btn primary full" disabled={open.is_some()} onclick={act.reform(|_| Act::Next)} data-testid="next">
                         { match (open.is_some(), reading.changes_world(next)) {
-                            (false, _) if playing => "Go there at once",
+                            (false, _) if page.playing => "Go there at once",
                             (true, _) => "Answer first, or skip",
                             (false, true) if reading.lesson.stores(reading.world()).is_some() => "Next: begin anew",
                             (false, true) => "Next: a new cluster",
@@ -132,34 +127,11 @@ fn onwards(slug: &str) -> (String, String) {
     }
 }
 
-fn said(prediction: &Prediction, given: &Given) -> String {
-    match (given, &prediction.kind) {
-        (Given::Choice(at), Kind::Options(choices)) => {
-            format!(
-                "You say: {}. The run will tell.",
-                choices
-                    .get(*at)
-                    .map_or("", |choice| choice.text.as_str())
-                    .trim_end_matches('.')
-            )
-        }
-        (Given::Records(picked), kind) => {
-            let picked: Vec<String> = picked.iter().map(i64::to_string).collect();
-            let what = match kind {
-                Kind::Click(About::Stores(_)) => "moment",
-                _ => "offset",
-            };
-            format!(
-                "You say: {what} {}. The run will tell.",
-                if picked.is_empty() {
-                    "none".into()
-                } else {
-                    picked.join(", ")
-                }
-            )
-        }
-        (Given::Amount(amount), _) => format!("You say: {amount}. The run will tell."),
-        _ => "Skipped. The run will tell.".to_string(),
+/// What was answered, as long as it is not settled.
+fn waiting(prediction: &Prediction, given: &Given) -> String {
+    match said(prediction, given) {
+        Some(said) => format!("You say: {}. The run will tell.", said.trim_end_matches('.')),
+        None => "Skipped. The run will tell.".to_string(),
     }
 }
 
@@ -173,10 +145,12 @@ struct OutcomeProps {
 fn OutcomePanel(props: &OutcomeProps) -> Html {
     let Outcome {
         answered,
+        said,
         right,
         belief,
         ask,
     } = &props.outcome;
+    let said = said.as_ref().filter(|_| *answered == Answered::Otherwise);
     let (class, headline) = match answered {
         Answered::Right => ("panel good", "As you said."),
         Answered::Otherwise => ("panel warn", "It came out otherwise."),
@@ -186,6 +160,7 @@ fn OutcomePanel(props: &OutcomeProps) -> Html {
         <div {class} role="status" data-testid="outcome">
             <p class="q">{ headline }</p>
             <p class="under">{ ask.clone() }{ " " }<strong>{ right.clone() }</strong></p>
+            if let Some(said) = said { <p class="under" data-testid="said">{ "You said: " }{ said.clone() }</p> }
             if let Some(belief) = belief {
                 <p class="under">{ format!("Often believed ({}): “{}” ", belief.id(), belief.belief()) }{ belief.truth() }</p>
             }
@@ -278,6 +253,7 @@ struct PuzzleProps {
     open: Vec<String>,
     acts: usize,
     solved: bool,
+    lines_done: u32,
     act: Callback<Act>,
 }
 
@@ -289,32 +265,13 @@ fn PuzzlePanel(props: &PuzzleProps) -> Html {
         open,
         acts,
         solved,
+        lines_done,
         act,
     } = props;
-    let line = use_node_ref();
-    let submit = {
-        let (line, act) = (line.clone(), act.clone());
-        Callback::from(move |event: SubmitEvent| {
-            event.prevent_default();
-            let Some(input) = line.cast::<HtmlInputElement>() else {
-                return;
-            };
-            let _ = input.focus();
-            let typed = input.value().trim().to_string();
-            if !typed.is_empty() {
-                act.emit(Act::Do(typed));
-                input.set_value("");
-            }
-        })
-    };
-    let fill = |text: String| {
-        let line = line.clone();
-        Callback::from(move |_: MouseEvent| {
-            if let Some(input) = line.cast::<HtmlInputElement>() {
-                input.set_value(&format!("{text} "));
-                let _ = input.focus();
-            }
-        })
+    let (line, submit) = use_line(*lines_done, act);
+    let fill = |text: &str| {
+        let (line, text) = (line.clone(), format!("{text} "));
+        Callback::from(move |_: MouseEvent| begin_line(&line, &text))
     };
     html! {
         <section class={if *solved { "panel good" } else { "panel" }} aria-label="Puzzle" data-testid="puzzle">
@@ -333,7 +290,7 @@ fn PuzzlePanel(props: &PuzzleProps) -> Html {
                     <input class="field wide" id="do" ref={line.clone()} type="text" autocomplete="off" autocapitalize="none" spellcheck="false" placeholder={puzzle.allow.first().cloned().unwrap_or_default()}/>
                     <button class="btn" type="submit">{ "Do it" }</button>
                 </form>
-                <p class="allowed under">{ "Allowed: " }{ for puzzle.allow.iter().map(|allowed| html! { <button key={allowed.clone()} class="btn small" onclick={fill(allowed.clone())}><code>{ allowed.clone() }</code></button> }) }</p>
+                <p class="allowed under">{ "Allowed: " }{ for puzzle.allow.iter().map(|allowed| html! { <button key={allowed.clone()} class="btn small" onclick={fill(allowed)}><code>{ allowed.clone() }</code></button> }) }</p>
             }
         </section>
     }

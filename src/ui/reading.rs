@@ -63,6 +63,8 @@ pub struct Outcome {
     pub ask: String,
     /// How it was answered.
     pub answered: Answered,
+    /// What was answered, in words; nothing if the question was skipped.
+    pub said: Option<String>,
     /// What was right, in words.
     pub right: String,
     /// The belief behind the answer that was given.
@@ -273,14 +275,10 @@ impl Reading {
             (Given::Amount(given), Answer::Amount(right)) => given == right,
             _ => false,
         };
-        let right = match (&answer, &prediction.kind) {
-            (Answer::Choice(right), Kind::Options(choices)) => choices
-                .get(*right)
-                .map_or_else(String::new, |choice| choice.text.clone()),
-            (Answer::Records(ranges), Kind::Click(About::Stores(_))) => format!("the moments {}", ranges_said(ranges)),
-            (Answer::Records(ranges), _) => format!("the records at offset {}", ranges_said(ranges)),
-            (Answer::Amount(amount), Kind::Slider { unit, .. }) => format!("{amount} {unit}"),
-            _ => String::new(),
+        let right = match &answer {
+            Answer::Choice(right) => choice_said(prediction, *right),
+            Answer::Records(ranges) => picked_said(prediction, ranges),
+            Answer::Amount(amount) => amount_said(prediction, *amount),
         };
         let answered = match (given, is_right) {
             (Given::Skipped, _) => Answered::Skipped,
@@ -293,6 +291,7 @@ impl Reading {
         Some(Outcome {
             ask: prediction.ask.clone(),
             answered,
+            said: said(prediction, given),
             right,
             belief,
         })
@@ -465,6 +464,47 @@ fn end_of(played: &Session, at: TopicPartition) -> i64 {
         .broker_ids()
         .filter_map(|id| Some(world.broker(id)?.replica(at)?.log_end()));
     ends.max().unwrap_or(0)
+}
+
+/// What was answered, in words; nothing if nothing was said.
+pub fn said(prediction: &Prediction, given: &Given) -> Option<String> {
+    match given {
+        Given::Choice(at) => Some(choice_said(prediction, *at)),
+        Given::Records(picked) => {
+            let mut ranges: Vec<(i64, i64)> = Vec::new();
+            for at in picked {
+                match ranges.last_mut() {
+                    Some((_, last)) if *last + 1 == *at => *last = *at,
+                    _ => ranges.push((*at, *at)),
+                }
+            }
+            Some(picked_said(prediction, &ranges))
+        }
+        Given::Amount(amount) => Some(amount_said(prediction, *amount)),
+        Given::Design(_) | Given::Skipped => None,
+    }
+}
+
+fn choice_said(prediction: &Prediction, at: usize) -> String {
+    let Kind::Options(choices) = &prediction.kind else {
+        return String::new();
+    };
+    choices.get(at).map_or_else(String::new, |choice| choice.text.clone())
+}
+
+fn picked_said(prediction: &Prediction, ranges: &[(i64, i64)]) -> String {
+    match prediction.kind {
+        _ if ranges.is_empty() => "none".to_string(),
+        Kind::Click(About::Stores(_)) => format!("the moments {}", ranges_said(ranges)),
+        _ => format!("the records at offset {}", ranges_said(ranges)),
+    }
+}
+
+fn amount_said(prediction: &Prediction, amount: i64) -> String {
+    match &prediction.kind {
+        Kind::Slider { unit, .. } => format!("{amount} {unit}"),
+        _ => amount.to_string(),
+    }
 }
 
 fn ranges_said(ranges: &[(i64, i64)]) -> String {

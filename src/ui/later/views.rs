@@ -7,7 +7,6 @@ use yew::prelude::*;
 use crate::cluster::BrokerId;
 use crate::cluster::rules::Rule;
 use crate::lesson::{Block, Fault, Kind};
-use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Drawer, Subject};
 use crate::ui::beliefs;
 use crate::ui::browser::Settings;
@@ -46,9 +45,9 @@ pub struct Views {
     /// The caption that a lesson on a cluster has for the present, as it is said and as it is drawn, and whether it asks to pick records.
     pub of_lesson: fn(&Reading, &Session) -> (Option<(String, Html)>, bool),
     /// The pane of a lesson on a cluster.
-    pub lesson: fn(&Reading, &dyn Run, bool, &SortedSet<i64>, &Callback<Act>) -> Html,
+    pub lesson: fn(&Page, &Reading, &dyn Run, &Callback<Act>) -> Html,
     /// The pane of the playground.
-    pub playground: fn(&Playground, &Session, &Callback<Act>) -> Html,
+    pub playground: fn(&Page, &Playground, &Session, &Callback<Act>) -> Html,
     /// What lies in a drawer.
     pub drawer: fn(Drawer, &Page, &Session, &Rc<Stage>, &Callback<Act>) -> Html,
     /// The latest heartbeat of each broker, as if it were on its way.

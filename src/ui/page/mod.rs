@@ -168,6 +168,8 @@ pub struct Page {
     pub menu: Option<Menu>,
     /// The offsets picked as an answer.
     pub picked: SortedSet<i64>,
+    /// How many lines were done: one that was refused stays where it was typed.
+    pub lines_done: u32,
     /// How far somebody has come.
     pub progress: Progress,
     /// What was stored, as long as it is not read.
@@ -218,6 +220,7 @@ impl Page {
             refused: None,
             menu: None,
             picked: SortedSet::new(),
+            lines_done: 0,
             progress: Progress::default(),
             stored: Stored::default(),
             kept: None,
@@ -468,6 +471,13 @@ impl Page {
     /// Performs an act, as it is done at the place where one is.
     pub fn perform(&mut self, act: Act) {
         self.read_stored();
+        let is_line = matches!(act, Act::Do(_));
+        self.perform_here(act);
+        let is_refused = matches!(self.notice, Some(Notice::Refused(_)));
+        self.lines_done += u32::from(is_line && !is_refused);
+    }
+
+    fn perform_here(&mut self, act: Act) {
         match (self.own_way(&act), later::get()) {
             (None, _) => self.perform_as_everywhere(act),
             (Some(own), Some(later)) => own(later)(self, act),

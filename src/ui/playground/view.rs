@@ -12,6 +12,8 @@ use super::{BEGINNING, Playground, address, not_copied, stories};
 use crate::ui::act::Act;
 use crate::ui::browser;
 use crate::ui::icons::icon;
+use crate::ui::line::{begin_line, use_line};
+use crate::ui::page::Page;
 use crate::ui::session::Session;
 use crate::ui::view::names;
 use crate::ui::view::panels::part_of;
@@ -36,15 +38,17 @@ pub struct PlaygroundProps {
     pub fresh: bool,
     /// Lines to begin with.
     pub templates: Templates,
+    /// How many lines were done.
+    pub lines_done: u32,
     /// Where acts go.
     pub act: Callback<Act>,
 }
 
 /// The pane.
-pub fn pane(playground: &Playground, session: &Session, act: &Callback<Act>) -> Html {
+pub fn pane(page: &Page, playground: &Playground, session: &Session, act: &Callback<Act>) -> Html {
     let whole = session.whole();
     let fresh = session.step_number() == 0 && whole.text == playground.begun_with;
-    html! { <Pane playground={playground.clone()} text={Rc::clone(&whole.text)} present={whole.present(session.position())} expectations={Rc::new(session.expectations())} {fresh} templates={templates(session)} act={act.clone()}/> }
+    html! { <Pane playground={playground.clone()} text={Rc::clone(&whole.text)} present={whole.present(session.position())} expectations={Rc::new(session.expectations())} {fresh} templates={templates(session)} lines_done={page.lines_done} act={act.clone()}/> }
 }
 
 #[component]
@@ -126,7 +130,7 @@ fn Pane(props: &PlaygroundProps) -> Html {
                     if props.playground.faults.len() > FAULTS { <p>{ format!("and {} more", props.playground.faults.len() - FAULTS) }</p> }</div>
                 </div>
             }
-            <Line templates={props.templates.clone()} act={props.act.clone()}/>
+            <Line templates={props.templates.clone()} lines_done={props.lines_done} act={props.act.clone()}/>
             <Text text={props.text.clone()} present={props.present} expectations={props.expectations.clone()} fresh={props.fresh} draft={props.playground.draft.clone()} act={props.act.clone()}/>
         </div>
     }
@@ -138,51 +142,25 @@ const FAULTS: usize = 8;
 #[derive(Properties, PartialEq)]
 struct LineProps {
     templates: Templates,
+    lines_done: u32,
     act: Callback<Act>,
 }
 
 /// One line of the scenario language, to be done now.
 #[component]
 fn Line(props: &LineProps) -> Html {
-    let line = use_state(String::new);
-    let field = use_node_ref();
-    let oninput = {
-        let line = line.clone();
-        Callback::from(move |event: InputEvent| {
-            if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
-                line.set(input.value());
-            }
-        })
-    };
-    let onsubmit = {
-        let (line, act, field) = (line.clone(), props.act.clone(), field.clone());
-        Callback::from(move |event: SubmitEvent| {
-            event.prevent_default();
-            if !line.trim().is_empty() {
-                act.emit(Act::Do(line.trim().to_string()));
-                // It stays, to be done once more, and gives way to what is typed.
-                if let Some(field) = field.cast::<HtmlInputElement>() {
-                    field.select();
-                }
-            }
-        })
-    };
+    let (field, onsubmit) = use_line(props.lines_done, &props.act);
     let template = |text: &str| {
-        let (line, field, text) = (line.clone(), field.clone(), text.to_string());
-        Callback::from(move |_: MouseEvent| {
-            line.set(text.clone());
-            if let Some(field) = field.cast::<HtmlInputElement>() {
-                let _ = field.focus();
-            }
-        })
+        let (field, text) = (field.clone(), text.to_string());
+        Callback::from(move |_: MouseEvent| begin_line(&field, &text))
     };
     html! {
         <form {onsubmit}>
             <label class="q" for="line">{ "Do something" }</label>
             <p class="under">{ "A line of the scenario language: an act, time, expect, or # with a comment. What sets up the world (brokers, seed, rules) is changed in the text. To begin with:" }</p>
             <p class="chips">{ for props.templates.iter().map(|(name, text)| html! { <button key={*name} type="button" class="btn small" onclick={template(text)}>{ *name }</button> }) }</p>
-            <p class="line"><input id="line" class="field mono" ref={field} value={(*line).clone()} {oninput} autocomplete="off" spellcheck="false" placeholder="kill 1"/>
-                <button class="btn" disabled={line.trim().is_empty()}>{ "Do" }</button></p>
+            <p class="line"><input id="line" class="field mono" ref={field} autocomplete="off" spellcheck="false" placeholder="kill 1"/>
+                <button class="btn">{ "Do" }</button></p>
         </form>
     }
 }
@@ -329,5 +307,7 @@ const OWN: &str = "own";
 
 fn read(file: &File, act: &Callback<Act>) {
     let act = act.clone();
-    browser::read_text(file, move |text| act.emit(text.map_or_else(Act::Unread, Act::Scenario)));
+    browser::read_text(file, browser::SCENARIO, move |text| {
+        act.emit(text.map_or_else(Act::Unread, Act::Scenario))
+    });
 }

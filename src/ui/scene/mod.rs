@@ -14,6 +14,7 @@ use yew::prelude::*;
 use crate::sorted::SortedSet;
 use crate::ui::act::{Act, Subject, Zoom};
 use crate::ui::icons::icon;
+use crate::ui::view::names::cut;
 use crate::ui::view::stage::{Flight, Leg, Link, Path, Row, Stage, Window};
 use broker::{Broker, Size};
 use clients::{Consumer, Controller, Producer};
@@ -175,10 +176,11 @@ pub fn Scene(props: &SceneProps) -> Html {
         let key = format!("{}/{}", flight.key, matches!(flight.leg, Leg::Arriving));
         Some(html! { <Flying {key} flight={flight.clone()} {from} {to} {lane} {stack} motion={props.motion}/> })
     });
+    let (name, title) = cut(&stage.partition);
     html! {
         <section class={classes!("scene", props.zoom.class(), props.motion.classes())} style={format!("--flow:{}ms", props.flow)} aria-label={format!("Cluster, partition {}", stage.partition)} data-testid="scene">
             <div class="scene-head">
-                <h2>{ stage.partition.to_string() }</h2>
+                <h2 {title}>{ name }</h2>
                 // A narrow window has no room for the layers' names at every broker.
                 <span class="grow"><span class="legend">{ "page cache above disk" }</span></span>
                 <Paging window={frame.window} act={act.clone()}/>

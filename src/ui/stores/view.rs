@@ -41,7 +41,7 @@ pub fn lesson(page: &Page, reading: &Reading, session: &StoreSession, notice: Ht
     let up = session.stores().logged.is_up();
     html! {
         <>
-            <aside class="left" id="pane" tabindex="-1" aria-label="Lesson">{ panel::lesson(reading, session, page.playing, &page.picked, act) }</aside>
+            <aside class="left" id="pane" tabindex="-1" aria-label="Lesson">{ panel::lesson(page, reading, session, act) }</aside>
             <div class="middle">
                 <main class="mid beyond" id="main" tabindex="-1">
                     { notice }

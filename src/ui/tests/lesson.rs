@@ -57,12 +57,14 @@ fn a_puzzle_counts_acts_and_takes_only_those_that_are_allowed() {
     page.visit(&format!("#/lesson/{slug}"));
     page.perform(Act::Do("kill 1".into()));
     assert!(said(&page).contains("is not in this puzzle"), "{}", said(&page));
+    assert_eq!(page.lines_done, 0, "what was refused stays in its field");
     let crate::lesson::Run::Cluster(solution) = &puzzle.solution else {
         panic!("it plays in a cluster")
     };
     for line in solution {
         page.perform(Act::Do(line.statement.to_string()));
     }
+    assert_eq!(page.lines_done as usize, solution.len());
     let Place::Lesson(reading) = &page.place else {
         panic!("left the lesson")
     };
@@ -347,8 +349,13 @@ fn whoever_comes_back_from_the_playground_finds_the_lesson_where_it_was_left() {
 }
 
 #[test]
-fn a_wrong_answer_on_the_picture_is_told_the_belief_behind_it() {
-    for (picked, belief) in [(vec![0, 1, 2], Some("M17")), (vec![0], None)] {
+fn a_wrong_answer_on_the_picture_is_told_again_with_the_belief_behind_it() {
+    let cases = [
+        (vec![0, 1, 2], Some("M17"), "the records at offset 0–2"),
+        (vec![], Some("M17"), "none"),
+        (vec![0], None, "the records at offset 0"),
+    ];
+    for (picked, belief, answer) in cases {
         let mut page = Page::landing();
         page.progress.reached("06-the-high-watermark", 0, 5);
         page.visit("#/lesson/06-the-high-watermark");
@@ -366,6 +373,7 @@ fn a_wrong_answer_on_the_picture_is_told_the_belief_behind_it() {
         let outcomes = reading.outcomes_here(run);
         let told: Vec<_> = outcomes.iter().map(|(_, one)| one.belief.map(|one| one.id())).collect();
         assert_eq!(told, [belief]);
+        assert_eq!(outcomes[0].1.said.as_deref(), Some(answer));
     }
 }
 
@@ -507,7 +515,7 @@ fn pressing_next_again_goes_to_the_stop_at_once_and_a_long_way_is_not_watched() 
 fn a_puzzle_stands_with_its_task() {
     let mut page = Page::landing();
     let slug = "07-what-acks-is-worth";
-    page.progress.reached(slug, 3, u32::MAX);
+    page.progress.reached(slug, 5, u32::MAX);
     page.visit(&format!("#/lesson/{slug}"));
     let (reading, run) = page.reading().expect("it is a lesson");
     assert!(reading.puzzle(run).is_some(), "the puzzle is reached");

@@ -49,6 +49,25 @@ fn what_is_done_on_the_playground_is_written_down_and_leads_there_again() {
 }
 
 #[test]
+fn a_line_leaves_its_field_when_it_was_done_and_stays_when_it_was_refused() {
+    let mut page = on_playground(playground::BEGINNING);
+    for (line, done) in [
+        ("kil 1", 0),
+        ("expect nonsense", 0),
+        ("kill 1", 1),
+        ("kill 1", 1),
+        ("# as it was", 2),
+        ("expect state 1 = up", 3),
+        ("run for 1s", 4),
+    ] {
+        page.perform(Act::Do(line.into()));
+        assert_eq!(page.lines_done, done, "{line}: {}", said(&page));
+    }
+    page.perform(Act::Go(Go::Back));
+    assert_eq!(page.lines_done, 4, "only lines count");
+}
+
+#[test]
 fn a_scenario_that_cannot_be_played_takes_nothing_away() {
     let mut page = on_playground(playground::BEGINNING);
     page.perform(Act::Do("kill 1".into()));

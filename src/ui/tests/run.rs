@@ -55,10 +55,11 @@ fn a_knob_shows_what_is_set_whoever_set_it() {
             .into_iter()
             .find(|knob| knob.name == name)
             .expect("it can be turned");
-        let Control::Choice(words) = &knob.control else {
-            panic!("{name} is chosen")
+        let words = match &knob.control {
+            Control::Choice(words) => words.join(" "),
+            Control::Text => String::new(),
         };
-        (words.join(" "), knob.value.to_string(), knob.whose.to_string())
+        (words, knob.value.to_string(), knob.whose.to_string())
     };
     let says = |words: &str, value: &str, whose: &str| (words.to_string(), value.to_string(), whose.to_string());
     assert_eq!(knob("", "min.insync.replicas"), says("1 2 3 4", "4", ""));
@@ -75,6 +76,18 @@ fn a_knob_shows_what_is_set_whoever_set_it() {
             "one has all and two has 1; what is chosen here is for all of them."
         )
     );
+    assert_eq!(knob("", "replica.lag.time.max.ms"), says("", "30000", ""));
+    let each = "broker 1 has 30000, broker 2 has 5000 and broker 3 has 30000; what is chosen here is for all of them.";
+    assert_eq!(
+        knob("set broker 2 replica.lag.time.max.ms=5000\n", "replica.lag.time.max.ms"),
+        says("", "", each)
+    );
+    // A topic that says nothing is kept as each broker says.
+    let hour = "set broker 3 log.retention.ms=3600000\n";
+    let each = "broker 1 has 604800000, broker 2 has 604800000 and broker 3 has 3600000; what is chosen here is for all of them.";
+    assert_eq!(knob(hour, "retention.ms"), says("", "", each));
+    let own = format!("{hour}set topic t retention.ms=1000\n");
+    assert_eq!(knob(&own, "retention.ms"), says("", "1000", ""));
 }
 
 #[test]

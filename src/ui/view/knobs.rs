@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::cluster::World;
-use crate::config::{Def, DefaultValue, Kind, Scope, Valid, expected};
+use crate::config::{BrokerConfig, Def, DefaultValue, Kind, Scope, Valid, Value, expected};
 use crate::ui::view::look::Look;
 use crate::ui::view::names::all_of;
 use crate::ui::view::panels::{Control, Knob};
@@ -70,10 +70,10 @@ const NEVER: &str = "9223372036854775807";
 pub fn knobs(look: &Look<'_>, begun: &World) -> Vec<Knob> {
     let knob = |(scope, name, group): (Scope, &'static str, &'static str)| {
         let def = scope.find(name)?;
-        let value = current(look.world, look, scope, def)?;
-        let changed = current(begun, look, scope, def).is_some_and(|before| before != value);
-        let of_each = of_each(look, scope, def);
-        let is_one = of_each.windows(2).all(|two| two[0].1 == two[1].1);
+        let held = held(look.world, look, scope, def);
+        let value = in_a_row(&held)?;
+        let changed = in_a_row(&self::held(begun, look, scope, def)).is_some_and(|before| before != value);
+        let is_one = held.windows(2).all(|two| two[0].1 == two[1].1);
         Some(Knob {
             name,
             group,
@@ -81,7 +81,7 @@ pub fn knobs(look: &Look<'_>, begun: &World) -> Vec<Knob> {
             control: control(def, &value, look.world.broker_ids().count()),
             // Where several differ there is not one value to show.
             value: Some(value).filter(|_| is_one).unwrap_or_default().into(),
-            whose: whose(&of_each, is_one).into(),
+            whose: whose(&held, scope, is_one).into(),
             default: default(def).into(),
             range: range(def).into(),
             unit: def.unit.sign(),
@@ -117,54 +117,57 @@ pub fn statements(look: &Look<'_>, name: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// The value that each producer has, where there are several; nothing for what is not a producer's.
-fn of_each(look: &Look<'_>, scope: Scope, def: &'static Def) -> Vec<(String, String)> {
-    let producers = look.world.clients().filter_map(|(id, client)| {
-        let value = client.as_producer()?.config().settings().effective(def);
-        Some((look.names.client(id).to_string(), plain(def, &value.to_string())))
-    });
+/// Who has a value of this, and which: a producer, the topic in view, or a broker.
+fn held(world: &World, look: &Look<'_>, scope: Scope, def: &'static Def) -> Vec<(String, String)> {
+    let shown = |value: Value| plain(def, &value.to_string());
+    let settings = world.settings();
+    let of_brokers = |value: fn(&BrokerConfig, &'static Def) -> Value| {
+        let named = |(id, broker)| (format!("broker {id}"), shown(value(broker, def)));
+        (1..).zip(&settings.brokers).map(named).collect()
+    };
     match scope {
-        Scope::Producer => producers.collect(),
-        _ => Vec::new(),
+        Scope::Producer => {
+            let producers = world.clients().filter_map(|(id, client)| {
+                let value = client.as_producer()?.config().settings().effective(def);
+                Some((look.names.client(id).to_string(), shown(value)))
+            });
+            producers.collect()
+        }
+        Scope::Topic => {
+            let Some(topic) = settings.topics.get(&look.partition.topic) else {
+                return Vec::new();
+            };
+            match topic.config.settings().get(def.name) {
+                Some(own) => vec![(topic.name.to_string(), shown(own.clone()))],
+                // What a topic does not say, each of its brokers says for itself.
+                None => of_brokers(|broker, def| broker.topic_default(def).unwrap_or_else(|| def.default_value())),
+            }
+        }
+        Scope::Broker | Scope::Consumer => of_brokers(|broker, def| broker.settings().effective(def)),
     }
+}
+
+/// The values that differ from the one before them; nothing if nobody has one.
+fn in_a_row(held: &[(String, String)]) -> Option<String> {
+    let mut values: Vec<&str> = held.iter().map(|(_, value)| value.as_str()).collect();
+    values.dedup();
+    (!values.is_empty()).then(|| values.join(" "))
 }
 
 /// Whose value is shown, and for whom another is set.
-fn whose(of_each: &[(String, String)], is_one: bool) -> String {
-    let names: Vec<&str> = of_each.iter().map(|(name, _)| name.as_str()).collect();
-    match of_each {
+fn whose(held: &[(String, String)], scope: Scope, is_one: bool) -> String {
+    match held {
         [] | [_] => String::new(),
-        _ if is_one => format!("Of {} alike; a change is for all of them.", all_of(&names)),
+        _ if is_one && scope != Scope::Producer => String::new(),
+        _ if is_one => {
+            let names: Vec<&str> = held.iter().map(|(name, _)| name.as_str()).collect();
+            format!("Of {} alike; a change is for all of them.", all_of(&names))
+        }
         _ => {
-            let each: Vec<String> = of_each
-                .iter()
-                .map(|(name, value)| format!("{name} has {value}"))
-                .collect();
+            let each: Vec<String> = held.iter().map(|(name, value)| format!("{name} has {value}")).collect();
             format!("{}; what is chosen here is for all of them.", all_of(&each))
         }
     }
-}
-
-/// The value as it stands; nothing if there is nobody who has one. Those of several producers in a row.
-fn current(world: &World, look: &Look<'_>, scope: Scope, def: &'static Def) -> Option<String> {
-    let value = match scope {
-        Scope::Producer => {
-            let producers = world.clients().filter_map(|(_, client)| client.as_producer());
-            let mut values: Vec<String> = producers
-                .map(|producer| plain(def, &producer.config().settings().effective(def).to_string()))
-                .collect();
-            values.dedup();
-            return Some(values.join(" ")).filter(|values| !values.is_empty());
-        }
-        Scope::Topic => {
-            let topic = world.settings().topics.get(&look.partition.topic)?;
-            let own = topic.config.settings().get(def.name).cloned();
-            own.or_else(|| world.settings().brokers.first()?.topic_default(def))
-                .unwrap_or_else(|| def.default_value())
-        }
-        Scope::Broker | Scope::Consumer => world.settings().brokers.first()?.settings().effective(def),
-    };
-    Some(plain(def, &value.to_string()))
 }
 
 /// A value as it is shown: `-1` of acks is `all`, the largest number is `never`.

@@ -114,6 +114,22 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Most characters of a partition's name where it stands in a row.
+const ROOM: usize = 40;
+
+/// A partition's name that fits into a row. Of a long one the topic is cut and never the number, by which a topic's
+/// partitions differ; the whole name is its title then.
+pub fn cut(name: &str) -> (String, Option<String>) {
+    match name.rsplit_once('-') {
+        // A topic's name is ASCII alone.
+        Some((topic, number)) if name.len() > ROOM => {
+            let kept = topic.get(..ROOM - number.len() - 2).unwrap_or(topic);
+            (format!("{kept}…-{number}"), Some(name.to_string()))
+        }
+        _ => (name.to_string(), None),
+    }
+}
+
 /// The first letter large.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
@@ -196,6 +212,17 @@ pub fn bytes(bytes: Option<&[u8]>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_topic_is_cut_and_its_partitions_are_still_told_apart() {
+        for short in ["payments-0", "no partition"] {
+            assert_eq!(cut(short), (short.to_string(), None));
+        }
+        let long = format!("{}-12", "x".repeat(249));
+        let (shown, title) = cut(&long);
+        assert_eq!(shown, format!("{}…-12", "x".repeat(36)));
+        assert_eq!((shown.chars().count(), title), (ROOM, Some(long)));
+    }
 
     #[test]
     fn round_spans_are_said_without_a_fraction() {

@@ -52,11 +52,7 @@ fn files_that_are_no_lessons_are_told() -> Result<()> {
         .collect();
     let binary: Vec<u8> = (0..=255_u8).cycle().take(100_000).collect();
     drive("no-lessons", View::WIDE, "", |page| {
-        for (name, bytes) in [
-            ("empty.md", &b""[..]),
-            ("long.md", long.as_bytes()),
-            ("binary.md", &binary),
-        ] {
+        for (name, bytes) in [("empty.md", &b""[..]), ("long.md", long.as_bytes())] {
             choose(page, name, bytes)?;
             page.wait_for_text("This lesson's file has mistakes")?;
             let faults = page.text("[data-testid=lesson-faults]")?;
@@ -67,6 +63,12 @@ fn files_that_are_no_lessons_are_told() -> Result<()> {
                 faults.len()
             );
         }
+        page.open_after("#/lessons", "", "")?;
+        page.wait_for_text("A lesson of your own")?;
+        let path = file("binary.md", &binary)?;
+        page.select("#lesson-file")?.choose_file(&path.display().to_string())?;
+        page.wait_for_text("is no text in UTF-8; open a lesson in Markdown")?;
+        fs::remove_file(path)?;
         Ok(())
     })
 }
@@ -103,7 +105,7 @@ fn unusual_lessons_are_played() -> Result<()> {
 #[test]
 fn a_line_that_cannot_be_done_is_refused() -> Result<()> {
     drive("refused-lines", View::WIDE, "", |page| {
-        lesson(page, "07-what-acks-is-worth", 3)?;
+        lesson(page, "07-what-acks-is-worth", 5)?;
         let time = page.text("[data-testid=time]")?;
         for (line, said) in [
             ("sned shop payments", "send"),
@@ -113,7 +115,9 @@ fn a_line_that_cannot_be_done_is_refused() -> Result<()> {
             ("stop 1\u{7}", "expected a broker"),
             ("köpfe 🤷", "expected"),
         ] {
-            page.select("#do")?.focus()?;
+            let field = page.select("#do")?;
+            field.focus()?;
+            field.select()?;
             page.insert(line)?;
             page.press("Enter")?;
             page.wait_until(
@@ -123,6 +127,7 @@ fn a_line_that_cannot_be_done_is_refused() -> Result<()> {
             let notice = page.text(".notice.error")?;
             ensure!(notice.contains(said), "{line}: {notice}");
             ensure!(page.text("[data-testid=time]")? == time, "{line} has changed the run");
+            ensure!(!field.value()?.is_empty(), "{line} does not stay, to be mended");
             page.click("button", "Dismiss")?;
         }
         Ok(())

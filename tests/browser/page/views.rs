@@ -24,7 +24,7 @@ pub const VIEWS: [Shown; 35] = [
     shown("option-asked", |page| lesson(page, "08-crash-and-recovery", 3)),
     shown("stores", |page| lesson(page, "01-log-first", 2)),
     shown("stores-crashed", stores_crashed),
-    shown("puzzle", |page| lesson(page, "07-what-acks-is-worth", 3)),
+    shown("puzzle", |page| lesson(page, "07-what-acks-is-worth", 5)),
     shown("design", |page| lesson(page, "18-design-a-topic", 12)),
     shown("design-tried", design_tried),
     shown("help", |page| pressed(page, "button", "Help: keys", "dialog[open]")),
