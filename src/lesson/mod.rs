@@ -9,7 +9,8 @@
 //! Deliberately absent: how a lesson looks, and where progress is kept.
 //!
 //! The file: front matter (`title`, `number`, `minutes`, `needs`, `misconceptions`), prose, and fenced blocks
-//! `scene NAME`, `store NAME` (in which `# step: WORDS` halts with a caption, and `# step` without one), `caption`, `predict NAME`, `check`, `ladder`, `puzzle`, `design`, `real`.
+//! `scene NAME`, `store NAME`, `caption`, `predict NAME`, `check`, `ladder`, `puzzle`, `design`, `real`. Within a scene or
+//! store `# step` is a stop, and `# step: WORDS` a stop with a caption.
 
 pub mod blocks;
 mod compile;
