@@ -151,6 +151,10 @@ impl Replay for Recorded {
         "controller"
     }
 
+    fn ends_with(&self) -> Option<&'static str> {
+        Some("state")
+    }
+
     fn replay(&self, recording: &Recording) -> Result<Replayed, Malformed> {
         let header: Header = read("header", &recording.header)?;
         let mut subject = Subject::new(header);

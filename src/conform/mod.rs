@@ -34,6 +34,12 @@ pub trait Replay: Sync {
     /// The kind, as headers name it.
     fn kind(&self) -> &'static str;
 
+    /// What the last line of every recording of this kind holds; `None` for a kind that has no lines. A recording without
+    /// it was cut.
+    fn ends_with(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Replays one recording.
     fn replay(&self, recording: &Recording) -> Result<Replayed, Malformed>;
 }
@@ -43,6 +49,8 @@ pub trait Replay: Sync {
 pub struct Recording {
     /// The header's `kind`.
     pub kind: String,
+    /// The line of the text at which it begins, from 1.
+    pub begins: usize,
     /// The header.
     pub header: Value,
     /// The values after the header, in order.
@@ -114,7 +122,11 @@ pub fn replay(text: &str) -> Result<Vec<Report>, Malformed> {
 fn replay_one(recording: &Recording) -> Result<Report, Malformed> {
     let known = REPLAYS.iter().find(|replay| replay.kind() == recording.kind);
     let verdict = match known {
-        Some(replay) => Verdict::Replayed(replay.replay(recording)?),
+        Some(replay) => {
+            check_format(recording)?;
+            check_end(recording, replay.ends_with())?;
+            Verdict::Replayed(replay.replay(recording)?)
+        }
         None => Verdict::Skipped,
     };
     let named = ["title", "case"]
@@ -127,18 +139,49 @@ fn replay_one(recording: &Recording) -> Result<Report, Malformed> {
     })
 }
 
+/// The format of recordings that is known.
+const FORMAT: u64 = 1;
+
+fn check_format(recording: &Recording) -> Result<(), Malformed> {
+    match recording.header.get("format") {
+        Some(format) if *format != FORMAT => Err(Malformed::new(
+            format!("line {}", recording.begins),
+            format!("the recording's format is {format}, and only {FORMAT} is known"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A text that was cut at the end of a line is sound JSON.
+fn check_end(recording: &Recording, ends_with: Option<&str>) -> Result<(), Malformed> {
+    let holds = |name| recording.lines.last().is_some_and(|line| line.get(name).is_some());
+    match ends_with {
+        Some(name) if !holds(name) => Err(Malformed::new(
+            format!("line {}", recording.begins),
+            format!("the recording that begins here is cut: its last line holds no {name}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Splits a text into recordings: a value with a `kind` begins one.
 pub fn parse(text: &str) -> Result<Vec<Recording>, Malformed> {
+    // Some editors of Windows put a mark of the encoding in front.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut recordings: Vec<Recording> = Vec::new();
-    for (index, value) in serde_json::Deserializer::from_str(text)
-        .into_iter::<Value>()
-        .enumerate()
-    {
-        let value = value.map_err(|error| Malformed::new(format!("value {}", index + 1), error))?;
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let (mut count, mut line, mut end) = (0, 1, 0);
+    while let Some(value) = values.next() {
+        count += 1;
+        let value = value.map_err(|error| Malformed::new(format!("value {count}"), error))?;
+        let read = &text[end..values.byte_offset()];
+        let begins = line + breaks(&read[..read.len() - read.trim_start().len()]);
+        (line, end) = (line + breaks(read), values.byte_offset());
         let kind = value.get("kind").and_then(Value::as_str).map(str::to_owned);
         match (kind, recordings.last_mut()) {
             (Some(kind), _) => recordings.push(Recording {
                 kind,
+                begins,
                 header: value,
                 lines: Vec::new(),
             }),
@@ -155,6 +198,10 @@ pub fn parse(text: &str) -> Result<Vec<Recording>, Malformed> {
         return Err(Malformed::new("value 1", "there is nothing here"));
     }
     Ok(recordings)
+}
+
+fn breaks(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 #[cfg(test)]
@@ -198,7 +245,8 @@ mod tests {
             format!(
                 r#"{{"kind":"cluster","elrFeature":1,"timings":{{}},"brokers":[{brokers}]}}
                 {{"i":0,"step":{{"do":"topic","name":"t","replicas":[1]}},"observed":{{}}}}
-                {{"i":1,"step":{{{step}}},"observed":{{}}}}"#
+                {{"i":1,"step":{{{step}}},"observed":{{}}}}
+                {{"logs":{{}}}}"#
             )
         };
         let step = |step: &str| cluster("1", step);
@@ -239,5 +287,35 @@ mod tests {
             verdict: Verdict::Skipped,
         };
         assert_eq!(reports, [expected]);
+    }
+
+    #[test]
+    fn a_recording_that_was_cut_at_the_end_of_a_line_is_malformed() {
+        let cases = [
+            ("storage", r#"{"i":0,"op":{},"result":{},"state":{}}"#, "files"),
+            ("cluster", r#"{"i":0,"step":{},"observed":{}}"#, "logs"),
+            ("controller", "", "state"),
+        ];
+        for (kind, line, last) in cases {
+            let recording = format!("{{\"kind\":\"weather\"}}\n{{\"kind\":\"{kind}\"}}\n{line}\n");
+            let complaint = format!("line 2: the recording that begins here is cut: its last line holds no {last}");
+            assert_eq!(replay(&recording).unwrap_err().message, complaint);
+        }
+    }
+
+    #[test]
+    fn a_format_that_nobody_knows_is_refused() {
+        let key = r#""vectors":[]}"#;
+        for format in ["2", "\"1\"", "null"] {
+            let text = format!("{{\"kind\":\"murmur2\",{key}\n\n{{\"kind\":\"murmur2\",\"format\":{format},{key}");
+            let complaint = format!("line 3: the recording's format is {format}, and only 1 is known");
+            assert_eq!(replay(&text).unwrap_err().message, complaint);
+        }
+    }
+
+    #[test]
+    fn a_mark_of_the_encoding_in_front_is_no_part_of_the_text() {
+        assert_eq!(parse("\u{feff}{\"kind\":\"a\"}"), parse("{\"kind\":\"a\"}"));
+        assert!(parse("\u{feff}{\"kind\":\"a\"}").is_ok());
     }
 }

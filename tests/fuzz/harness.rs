@@ -10,8 +10,8 @@ use highwater::cli::dump;
 use highwater::cluster::World;
 use highwater::inspect::words::{AbortedLine, BatchLine, CorruptSnapshotLine, ProducerLine, RecordLine};
 use highwater::inspect::{
-    LogOfIndex, OffsetEntries, Records, Scan, Step, TimeEntries, batch_fields, open, properties, record_fields,
-    snapshot_fields,
+    FileKind, LogOfIndex, OffsetEntries, Records, Scan, Step, TimeEntries, batch_fields, open, properties,
+    record_fields, snapshot_fields,
 };
 use highwater::ledger::Ledger;
 use highwater::log::{
@@ -146,7 +146,9 @@ pub fn checkpoint_file(bytes: &[u8]) {
             Ok(entries)
         );
     }
-    let _ = properties(&text);
+    for kind in [FileKind::PartitionMetadata, FileKind::MetaProperties] {
+        let _ = properties(kind, &text);
+    }
 }
 
 /// A scenario: what can be read is printed in a form that reads the same.

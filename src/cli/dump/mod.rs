@@ -161,7 +161,7 @@ impl<O: Write, E: Write> Dump<'_, O, E> {
             FileKind::Snapshot { .. } => self.snapshot(path),
             FileKind::LeaderEpochs => self.leader_epochs(path),
             FileKind::Offsets(of) => self.offsets(path, of),
-            FileKind::PartitionMetadata | FileKind::MetaProperties => self.properties(path),
+            FileKind::PartitionMetadata | FileKind::MetaProperties => self.properties(kind, path),
             FileKind::CleanShutdown => self.clean_shutdown(path),
         };
         match done {

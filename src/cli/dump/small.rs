@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::inspect::words::{CorruptSnapshotLine, ProducerLine};
-use crate::inspect::{Damage, Fault, OffsetsOf, line_start, properties, snapshot_fields};
+use crate::inspect::{Damage, Fault, FileKind, OffsetsOf, line_start, properties, snapshot_fields};
 use crate::log::{checkpoint, snapshot};
 
 use super::source::{self, Unreadable};
@@ -89,9 +89,9 @@ impl<O: Write, E: Write> Dump<'_, O, E> {
         }
     }
 
-    pub(super) fn properties(&mut self, path: &Path) -> Result<(), Stop> {
+    pub(super) fn properties(&mut self, kind: FileKind, path: &Path) -> Result<(), Stop> {
         let text = text(path)?;
-        match properties(&text) {
+        match properties(kind, &text) {
             Ok(found) => {
                 let line: Vec<String> = found
                     .iter()

@@ -35,6 +35,10 @@ impl Replay for Recorded {
         "cluster"
     }
 
+    fn ends_with(&self) -> Option<&'static str> {
+        Some("logs")
+    }
+
     fn replay(&self, recording: &Recording) -> Result<Replayed, Malformed> {
         let header = Header::deserialize(&recording.header).map_err(|error| Malformed::new("header", error))?;
         let mut way = Way::new(recording, &header, Chance::default())?;

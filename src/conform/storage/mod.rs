@@ -28,6 +28,10 @@ impl Replay for Recorded {
         "storage"
     }
 
+    fn ends_with(&self) -> Option<&'static str> {
+        Some("files")
+    }
+
     fn replay(&self, recording: &Recording) -> Result<Replayed, Malformed> {
         let header = Header::deserialize(&recording.header).map_err(|error| Malformed::new("header", error))?;
         let mut run = Run::new(header)?;

@@ -16,12 +16,16 @@ use crate::cluster::group::protocol::{GroupResponse, JoinAnswer, JoinGroup, Join
 use crate::cluster::ids::ClientId;
 use crate::cluster::message::Correlation;
 use crate::cluster::rules::Rule;
-use crate::cluster::settings::Micros;
+use crate::cluster::settings::{Micros, from_millis};
 use crate::log::Errors;
 use crate::sorted::{SortedMap, SortedSet};
 
 use super::member::{Awaits, Contact, Member};
 use super::{ClassicGroup, First, State, initial_delay};
+
+/// So long a new member waits for its first generation: it sends no heartbeats meanwhile, and whether its client is still
+/// there cannot be seen. Whoever is refused asks again (`CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS`).
+const NEW_MEMBER_JOIN_TIMEOUT: Micros = from_millis(5 * 60 * 1_000);
 
 impl ClassicGroup {
     /// A member wants to join.
@@ -57,7 +61,10 @@ impl ClassicGroup {
         let name = Arc::clone(&request.member);
         self.say_joined(Rule::GroupRebalance, from, &name, cx);
         self.leader.get_or_insert_with(|| Arc::clone(&name));
-        let member = Member::new(from, id, request, SortedSet::new(), cx.now);
+        let member = Member {
+            new_until: Some(cx.now + NEW_MEMBER_JOIN_TIMEOUT),
+            ..Member::new(from, id, request, SortedSet::new(), cx.now)
+        };
         self.members.insert(name, member);
         if let State::Preparing { first: Some(first), .. } = &mut self.state {
             first.newcomers = true;
@@ -139,7 +146,7 @@ impl ClassicGroup {
     }
 
     /// Answers a member that waits for the others.
-    fn answer_join(&mut self, id: &MemberId, answer: JoinAnswer, out: &mut Out) {
+    pub(super) fn answer_join(&mut self, id: &MemberId, answer: JoinAnswer, out: &mut Out) {
         if let Some(member) = self.members.get_mut(id)
             && let Some(Awaits::Join(correlation)) = member.awaits
         {
@@ -269,6 +276,7 @@ impl ClassicGroup {
                 Contact::Silent(_) if !member.has_joined() => Contact::Silent(cx.now + member.session),
                 _ => Contact::Heard(cx.now),
             };
+            member.new_until = None;
             self.answer_join(&id, answer, out);
         }
     }

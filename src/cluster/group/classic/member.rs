@@ -68,6 +68,8 @@ pub struct Member {
     /// Whether it is heard.
     pub contact: Contact,
     pub(super) awaits: Option<Awaits>,
+    /// While it waits for its first generation: until when it may. Nothing is heard of it meanwhile.
+    pub(super) new_until: Option<Micros>,
 }
 
 impl Member {
@@ -90,7 +92,17 @@ impl Member {
             assignment,
             contact: Contact::Heard(now),
             awaits: Some(Awaits::Join(id)),
+            new_until: None,
         }
+    }
+
+    /// When its session ends, or its patience with the others: whoever is known and waits for an answer stays.
+    pub(super) fn ends(&self) -> Option<Micros> {
+        let silent = || match self.contact {
+            Contact::Silent(until) if self.awaits.is_none() => Some(until),
+            _ => None,
+        };
+        self.new_until.or_else(silent)
     }
 
     /// Whether it waits for the others.

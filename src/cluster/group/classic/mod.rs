@@ -108,6 +108,7 @@ impl ClassicGroup {
                 assignment: stored.assignment.clone(),
                 contact: Contact::Silent(cx.now + session),
                 awaits: None,
+                new_until: None,
             };
             Some((Arc::clone(&stored.member), member))
         };
@@ -256,6 +257,7 @@ impl ClassicGroup {
 
     /// Takes a member out, and rebalances.
     fn depart(&mut self, id: &MemberId, why: Departure, out: &mut Out, cx: &mut Cx<'_>) {
+        self.answer_join(id, JoinAnswer::Refused(Errors::UnknownMemberId), out);
         self.remove(id, why, cx);
         self.gather(out, cx);
     }
@@ -310,14 +312,10 @@ impl ClassicGroup {
         }
     }
 
-    /// When the next session ends that can end: not of those who wait for an answer.
+    /// When the next session ends that can end: not of those who wait for an answer, unless they are new.
     pub fn session_due(&self) -> Option<Micros> {
-        let silent = self.members.values().filter(|member| member.awaits.is_none());
-        let silent = silent.filter_map(|member| match member.contact {
-            Contact::Silent(until) => Some(until),
-            Contact::Heard(_) => None,
-        });
-        silent.chain(self.pending.values().copied()).min()
+        let members = self.members.values().filter_map(Member::ends);
+        members.chain(self.pending.values().copied()).min()
     }
 
     /// Sessions have ended.
@@ -329,15 +327,12 @@ impl ClassicGroup {
             self.complete_if_all_joined(out, cx);
         }
         if !cx.holds(Rule::GroupSession) {
-            self.members
-                .values_mut()
-                .for_each(|member| member.contact = Contact::Heard(now));
+            for member in self.members.values_mut() {
+                (member.contact, member.new_until) = (Contact::Heard(now), None);
+            }
             return;
         }
-        let over = |member: &Member| {
-            member.awaits.is_none() && matches!(member.contact, Contact::Silent(until) if until <= now)
-        };
-        let over = self.members_that(over);
+        let over = self.members_that(|member| member.ends().is_some_and(|until| until <= now));
         for id in over {
             self.depart(&id, Departure::SessionEnded, out, cx);
         }
@@ -446,6 +441,9 @@ impl ClassicGroup {
         }
         for member in self.members.values() {
             member.contact.encode(now, member.every, encoder);
+            encoder.option(member.new_until, |encoder, until| {
+                encoder.u64(until.saturating_sub(now))
+            });
         }
         for until in self.pending.values() {
             encoder.u64(until.saturating_sub(now));

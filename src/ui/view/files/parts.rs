@@ -482,7 +482,7 @@ fn text(parts: &mut Parts, kind: FileKind, bytes: &[u8]) {
     let wrong = match kind {
         FileKind::LeaderEpochs => checkpoint::read_epochs(&text).err(),
         FileKind::Offsets(_) => checkpoint::read_offsets(&text).err(),
-        FileKind::PartitionMetadata | FileKind::MetaProperties => properties(&text).err(),
+        FileKind::PartitionMetadata | FileKind::MetaProperties => properties(kind, &text).err(),
         _ => None,
     };
     if let Some(checkpoint::Fault { line, expected }) = wrong {
