@@ -1,9 +1,9 @@
 //! A group under the consumer protocol (KIP-848): the coordinator assigns, and each member moves at its own pace.
 //!
 //! A change of members, subscriptions or partitions raises the group's epoch; the coordinator computes a target assignment
-//! for it; each member is led there by the answers to its heartbeats. So a member that keeps what it has does
-//! not stop for a rebalance. The group changes by nothing but the records that it writes: a decision is a list of [`Change`]s, and reading them
-//! is how they take effect, in the coordinator that wrote them and in the next. Mirrors `ConsumerGroup`,
+//! for it; each member is led there by the answers to its heartbeats. So a member that keeps what it has does not stop for
+//! a rebalance. The group changes by nothing but the records that it writes: a decision is a list of [`Change`]s, and
+//! reading them is how they take effect, in the coordinator that wrote them and in the next. Mirrors `ConsumerGroup`,
 //! `TargetAssignmentBuilder` and the consumer half of `GroupMetadataManager`.
 //!
 //! Heartbeats that change nothing never travel: [`ConsumerGroup::news_at`] says when one would.
