@@ -18,7 +18,8 @@ fn is_pinned(rule: &Rule) -> Result<(), String> {
     }
     match told::run(story, |rules| rules.without(*rule)) {
         Ok(run) if run.report().is_ok() => Err(format!("{story} holds without it too")),
-        Ok(_) | Err(_) => Ok(()),
+        Ok(_) => Ok(()),
+        Err(why) => Err(format!("{story} cannot be run without it: {why}")),
     }
 }
 

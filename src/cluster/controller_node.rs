@@ -104,6 +104,7 @@ impl ControllerNode {
                     metadata_offset,
                     wish: Wish::Run,
                 };
+                // The cluster begins with all its brokers up, and none of them waits for this answer.
                 let _booted = controller.heartbeat(LastContact::Continuous, request);
             }
             heard.insert(broker, 0);
@@ -189,7 +190,8 @@ impl ControllerNode {
             self.controller.contact(broker);
             self.hear(broker, cx);
         }
-        let _told = self.publish(outcome, cx);
+        // The broker has its answer.
+        let _answer = self.publish(outcome, cx);
     }
 
     fn heartbeat(&mut self, broker: BrokerId, id: Correlation, heartbeat: &Heartbeat, cx: &mut Cx<'_>) {

@@ -317,11 +317,13 @@ impl Subject {
             } => self.alter_partition(BrokerId(*broker), *broker_epoch, partitions)?,
             Op::ElectLeaders { r#type, partitions } => self.elect_leaders(r#type, partitions.as_deref())?,
             Op::ElectUnclean => {
+                // What it does shows in the state that is compared.
                 let _ = controller.elect_unclean();
                 Ok(json!({}))
             }
             Op::Balance => {
                 let imbalanced = controller.is_imbalanced();
+                // As above.
                 let _ = controller.balance();
                 Ok(json!({ "imbalancedBefore": imbalanced }))
             }

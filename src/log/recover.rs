@@ -65,6 +65,7 @@ impl Segment {
             }
         }
         for part in &mut parts {
+            // As above.
             let _ = part.become_inactive(now_ms);
             part.flush();
             part.log.set_modified(self.log.modified_ms());

@@ -284,6 +284,7 @@ impl Log {
     pub fn close(mut self, now_ms: i64) -> Files {
         self.flush_with_active(now_ms);
         self.state.producers.take_snapshot();
+        // A closing entry that is refused leaves the indexes as they are, and the log is closed all the same.
         let _ = self.prepare_for_close(now_ms);
         let state = &mut *self.state;
         let end = state.log_end_offset;

@@ -86,7 +86,8 @@ fn every_story_ends_as_it_does_natively() {
 #[wasm_bindgen_test]
 #[ignore = "a figure, no test"]
 fn what_a_state_costs() {
-    let native: Option<f64> = option_env!("HIGHWATER_NATIVE_STATE").and_then(|nanoseconds| nanoseconds.parse().ok());
+    let native = option_env!("HIGHWATER_NATIVE_STATE").expect("`cargo xtask bench` says it");
+    let native: f64 = native.parse().expect("a number of nanoseconds");
     let world = states::settled(2);
     let round = || {
         let begun = js_sys::Date::now();
@@ -101,7 +102,7 @@ fn what_a_state_costs() {
     let mut rounds: Vec<f64> = (0..9).map(|_| round()).collect();
     rounds.sort_by(f64::total_cmp);
     let found = rounds[rounds.len() / 2];
-    let (times, budget) = native.map_or((0.0, 0.0), |native| (found / native, native * 3.0));
+    let (times, budget) = (found / native, native * 3.0);
     let mark = if times > 3.0 { " **over**" } else { "" };
     wasm_bindgen_test::console_log!(
         "| step + clone + fingerprint in the browser, on average | {:.1} µs, {times:.1} times the native figure{mark} | {:.1} µs, 3 times |",

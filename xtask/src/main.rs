@@ -101,7 +101,7 @@ fn command() -> Command {
         .subcommand(
             Command::new("ask")
                 .about("Has a real Kafka perform random operations on a log, and compares")
-                .after_help("Example:\n  cargo xtask ask ../kafka-oracle/storage --recordings 50")
+                .after_help("Example:\n  cargo xtask ask path/to/programs --recordings 50")
                 .arg(
                     Arg::new("oracle")
                         .value_name("FOLDER")

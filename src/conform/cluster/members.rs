@@ -114,7 +114,7 @@ impl Run {
                 .map(|member| (member.client, u32::from(member.demand > 0)))
                 .collect();
             for (client, max) in idle {
-                let _polls = self.act(Input::Poll(client, Some(max)));
+                self.surely(Input::Poll(client, Some(max)));
             }
             if self.wanted() == wanted {
                 return;
@@ -267,7 +267,7 @@ impl Run {
             let end = leader.and_then(|leader| leader.replica(tp)?.high_watermark());
             if let (Some(offset), Some(end)) = (position(self, tp), end) {
                 let next = offset.saturating_add(most).min(end).max(offset);
-                let _moves = self.act(Input::Seek(client, tp, SeekTo::Offset(next)));
+                self.surely(Input::Seek(client, tp, SeekTo::Offset(next)));
             }
         }
     }

@@ -130,6 +130,12 @@ impl Run {
         Ok(())
     }
 
+    /// As [`act`](Self::act), of what surely can be done as things stand.
+    pub(super) fn surely(&mut self, input: Input) {
+        let done = self.act(input);
+        debug_assert!(done.is_ok(), "{done:?}");
+    }
+
     /// As [`act`](Self::act), where a refusal means that the script does not fit.
     pub(super) fn must(&mut self, input: Input) -> Result<(), String> {
         self.act(input).map_err(|refused| refused.to_string())
@@ -167,7 +173,7 @@ impl Run {
             }
             _ => {
                 if self.world.now() < until {
-                    let _passed = self.act(Input::Wait(until));
+                    self.surely(Input::Wait(until));
                 }
                 false
             }

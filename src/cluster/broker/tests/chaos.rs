@@ -254,13 +254,17 @@ fn run(seed: u64, disks: Disks, rules: Rules) -> Chaos {
 
 #[test]
 fn with_sound_disks_nothing_acknowledged_is_lost() {
+    let mut judged = 0;
     for seed in 0..40 {
         let mut chaos = run(seed, Disks::Sound, Rules::default());
         chaos.everybody_agrees();
+        // Where nobody was left to lead, an unclean election may have cost records.
         if chaos.disks == Disks::Sound {
             assert_eq!(chaos.lost(), [], "seed {seed}");
+            judged += 1;
         }
     }
+    assert!(judged >= 30, "only {judged} runs went without an unclean election");
 }
 
 #[test]

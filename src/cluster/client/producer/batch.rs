@@ -208,6 +208,7 @@ impl ProducerBatch {
             };
             if let Some(record) = left {
                 let mut part = ProducerBatch::new(self.partition, target, &record, self.created);
+                // A batch of its own has room for any record.
                 let _ = part.add(record, tag);
                 parts.push(part);
             }
