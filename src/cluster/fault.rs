@@ -83,12 +83,12 @@ pub(crate) fn perform(doing: &mut Doing<'_>, fault: Input) -> Done {
             partition,
             broker,
             from,
-            torn,
-        } => damage(doing, broker, |broker, cx| broker.shorten(partition, from, torn, cx)),
+            rest,
+        } => damage(doing, broker, |broker, cx| broker.shorten(partition, from, rest, cx)),
         Input::Flip(tp, id, base, position) => damage(doing, id, |broker, cx| broker.flip(tp, base, position, cx)),
         Input::RemoveFile(tp, id, name) => damage(doing, id, |broker, cx| broker.remove_file(tp, &name, cx)),
-        Input::KillController => controller(doing, false),
-        Input::StartController => controller(doing, true),
+        Input::KillController => kill_controller(doing),
+        Input::StartController => start_controller(doing),
         Input::EndSession(id) => {
             broker_exists(doing.world, id)?;
             controller_up(doing.world)?;
@@ -357,29 +357,27 @@ fn damage(
     done.map_err(|reason| Refused::new(reason, "name a replica, a file and a position that exist"))
 }
 
-fn controller(doing: &mut Doing<'_>, up: bool) -> Done {
-    if doing.world.controller().is_up() == up {
-        let (state, act) = if up {
-            ("up", "kill controller")
-        } else {
-            ("down", "start controller")
-        };
-        return Err(Refused::new(
-            format!("the controller is {state} already"),
-            format!("{act} first"),
-        ));
+fn kill_controller(doing: &mut Doing<'_>) -> Done {
+    if !doing.world.controller().is_up() {
+        return Err(Refused::new("the controller is down already", "start controller first"));
     }
-    doing.with_controller(|controller, cx| if up { controller.start(cx) } else { controller.kill(cx) });
-    doing.say(Rule::Act, || What::ControllerState { up });
-    if up {
-        reachable_again(doing, Node::Controller);
-    } else {
-        doing.world.model.timers.clear(Node::Controller);
-        for id in doing.world.broker_ids() {
-            doing.lose_in_flight(Node::Broker(id), Node::Controller, LostBy::Down);
-            doing.on_lost(Node::Broker(id), Node::Controller);
-        }
+    doing.with_controller(|controller, cx| controller.kill(cx));
+    doing.say(Rule::Act, || What::ControllerState { up: false });
+    doing.world.model.timers.clear(Node::Controller);
+    for id in doing.world.broker_ids() {
+        doing.lose_in_flight(Node::Broker(id), Node::Controller, LostBy::Down);
+        doing.on_lost(Node::Broker(id), Node::Controller);
     }
+    Ok(())
+}
+
+fn start_controller(doing: &mut Doing<'_>) -> Done {
+    if doing.world.controller().is_up() {
+        return Err(Refused::new("the controller is up already", "kill controller first"));
+    }
+    doing.with_controller(|controller, cx| controller.start(cx));
+    doing.say(Rule::Act, || What::ControllerState { up: true });
+    reachable_again(doing, Node::Controller);
     Ok(())
 }
 

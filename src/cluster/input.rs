@@ -7,7 +7,7 @@ use crate::cluster::ids::{BrokerId, ClientId, Node, TopicId, TopicPartition};
 use crate::cluster::message::{Message, MessageKind, OffsetSpec};
 use crate::cluster::settings::{Endpoint, Micros};
 use crate::config::{ConfigError, ConsumerConfig, ProducerConfig};
-use crate::log::Header;
+use crate::log::{Header, Rest};
 
 /// Where a record should go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,7 +267,7 @@ pub enum Input {
     /// The last batch of a replica's file is cut in the middle; `keep` bytes of it stay (half without).
     Tear(TopicPartition, BrokerId, Option<u32>),
     /// A replica's log is shortened, on a broker that is down, also where it had reached the disk: nothing at or above this
-    /// offset stays, or half of the first batch there.
+    /// offset stays but what is said.
     Shorten {
         /// The partition.
         partition: TopicPartition,
@@ -275,8 +275,8 @@ pub enum Input {
         broker: BrokerId,
         /// The offset.
         from: i64,
-        /// Whether half a batch stays.
-        torn: bool,
+        /// What stays all the same.
+        rest: Rest,
     },
     /// A byte of a segment's log is inverted: base offset of the segment, position in the file.
     Flip(TopicPartition, BrokerId, i64, u64),

@@ -348,9 +348,9 @@ impl Files {
         });
     }
 
-    /// Shortens the `.log` files, whatever has reached the disk: no batch that reaches this offset is left, or when `torn`
-    /// the first half of the first of them. Every other file stays as it was.
-    pub fn shorten(&mut self, offset: i64, mut torn: bool) {
+    /// Shortens the `.log` files, whatever has reached the disk: of the batches that reach this offset only `rest` is left.
+    /// Every other file stays as it was.
+    pub fn shorten(&mut self, offset: i64, mut rest: Rest) {
         for base in self.segment_bases() {
             let Some(file) = self.entries.get_mut(&file_name(base, "log")) else {
                 continue;
@@ -361,8 +361,11 @@ impl Files {
                 _ => None,
             });
             let Some(size) = first else { continue };
-            file.cut(below + if torn { size / 2 } else { 0 });
-            torn = false;
+            file.cut(match rest {
+                Rest::Nothing => below,
+                Rest::HalfABatch => below + size / 2,
+            });
+            rest = Rest::Nothing;
         }
     }
 
@@ -405,6 +408,15 @@ impl Files {
             )),
         }
     }
+}
+
+/// What is left of the batches that a log is shortened by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing.
+    Nothing,
+    /// The first half of the first of them.
+    HalfABatch,
 }
 
 /// Where a folder's last batch is.

@@ -45,7 +45,7 @@ pub use config::{CleanupPolicy, LogConfig};
 pub use epochs::{EpochCache, EpochEndOffset, EpochEntry};
 pub use errors::{Errors, RecordError, Refusal};
 pub use files::{
-    CLEANED_SUFFIX, DELETED_SUFFIX, Extent, File, Files, Keep, LEADER_EPOCH_CHECKPOINT, LastBatch, NoSuchByte,
+    CLEANED_SUFFIX, DELETED_SUFFIX, Extent, File, Files, Keep, LEADER_EPOCH_CHECKPOINT, LastBatch, NoSuchByte, Rest,
     SWAP_SUFFIX, base_offset_of, file_name,
 };
 pub use fingerprint::{Cached, Encoder, Fingerprint};

@@ -8,8 +8,8 @@ use crate::cluster::ids::TopicPartition;
 use crate::cluster::input::{CheckpointFile, Keep};
 use crate::cluster::settings::Micros;
 use crate::log::{
-    Batch, Encoder, Files, Fingerprint, Keep as FilesKeep, LoadArgs, Log, LogConfig, RECORD_BATCH_OVERHEAD, Shutdown,
-    base_offset_of,
+    Batch, Encoder, Files, Fingerprint, Keep as FilesKeep, LoadArgs, Log, LogConfig, RECORD_BATCH_OVERHEAD, Rest,
+    Shutdown, base_offset_of,
 };
 use crate::sorted::SortedMap;
 
@@ -184,9 +184,9 @@ impl Host {
     }
 
     /// Shortens a replica's log.
-    pub(super) fn shorten(&mut self, tp: TopicPartition, offset: i64, torn: bool) -> Result<(), String> {
+    pub(super) fn shorten(&mut self, tp: TopicPartition, offset: i64, rest: Rest) -> Result<(), String> {
         let folder = self.folders.get_mut(&tp).ok_or("this broker has no such replica")?;
-        folder.files.shorten(offset, torn);
+        folder.files.shorten(offset, rest);
         folder.changed();
         Ok(())
     }

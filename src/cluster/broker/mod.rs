@@ -49,7 +49,7 @@ use crate::cluster::message::Message;
 use crate::cluster::rules::Rule;
 use crate::cluster::settings::{Micros, Settings};
 use crate::cluster::tracked::Tracked;
-use crate::log::{Errors, LoadArgs, Log, Shutdown};
+use crate::log::{Errors, LoadArgs, Log, Rest, Shutdown};
 
 pub(in crate::cluster) use coordinator::offsets_partition;
 pub(crate) use coordinator::{COORDINATION, Coordination};
@@ -460,8 +460,8 @@ impl Broker {
     ///
     /// # Errors
     /// What there is not to shorten.
-    pub fn shorten(&mut self, tp: TopicPartition, offset: i64, torn: bool, cx: &mut Cx<'_>) -> Result<(), String> {
-        self.host.shorten(tp, offset, torn)?;
+    pub fn shorten(&mut self, tp: TopicPartition, offset: i64, rest: Rest, cx: &mut Cx<'_>) -> Result<(), String> {
+        self.host.shorten(tp, offset, rest)?;
         self.say_damaged(tp, Damage::Shortened { from: offset }, cx);
         Ok(())
     }

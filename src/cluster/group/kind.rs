@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use crate::cluster::ids::ClientId;
-use crate::cluster::rules::Rule;
 use crate::cluster::settings::Micros;
 use crate::log::Encoder;
 
@@ -95,7 +94,7 @@ impl GroupKind {
     pub fn news_at(&self, by: &Standing, around: &Around<'_>) -> Option<Micros> {
         match self {
             GroupKind::Classic(group) => {
-                let plain = group.has_no_news_for(by, around.holds(Rule::GroupRebalance));
+                let plain = group.has_no_news_for(by, around);
                 (!plain).then_some(around.now)
             }
             GroupKind::Consumer(group) => group.news_at(by, around),

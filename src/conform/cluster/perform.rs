@@ -12,7 +12,7 @@ use crate::cluster::input::{CheckpointFile, ConfigTarget, ElectionType};
 use crate::cluster::settings::{Micros, from_millis};
 use crate::cluster::{BrokerId, Input, TopicId, TopicPartition};
 use crate::config::{Scope, TopicConfig};
-use crate::log::Errors;
+use crate::log::{Errors, Rest};
 use crate::sorted::SortedMap;
 use serde_json::{Map, Value};
 
@@ -182,8 +182,9 @@ impl Run {
                 Ok(())
             }
             Step::Cut { place, b, at, torn } => {
+                let rest = if torn { Rest::HalfABatch } else { Rest::Nothing };
                 let tp = self.partition(&place)?;
-                let dropped = self.cut(tp, one_of(b), at, torn)?;
+                let dropped = self.cut(tp, one_of(b), at, rest)?;
                 seen.insert("droppedOffsets".into(), dropped.into());
                 Ok(())
             }
@@ -390,7 +391,7 @@ impl Run {
     }
 
     /// Shortens the log of a stopped broker. Gives how many offsets it lost.
-    fn cut(&mut self, tp: TopicPartition, id: BrokerId, at: i64, torn: bool) -> Result<i64, String> {
+    fn cut(&mut self, tp: TopicPartition, id: BrokerId, at: i64, rest: Rest) -> Result<i64, String> {
         let broker = self.world.broker(id).ok_or("there is no such broker")?;
         let Some(replica) = broker.replica(tp) else {
             return Ok(0);
@@ -401,7 +402,7 @@ impl Run {
             partition: tp,
             broker: id,
             from: at,
-            torn,
+            rest,
         })?;
         Ok(dropped)
     }

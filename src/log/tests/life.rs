@@ -86,6 +86,25 @@ fn a_kill_keeps_what_was_written_and_a_power_loss_what_was_flushed() {
 }
 
 #[test]
+fn a_shortened_log_keeps_nothing_at_the_offset_or_half_of_the_first_batch_there() {
+    let mut rig = Rig::new(LogConfig::default());
+    for value in ["0", "1", "2", "3"] {
+        rig.append(&single(value, 0));
+    }
+    let whole = rig.log.to_files();
+    let shortened = |rest| {
+        let mut files = whole.clone();
+        files.shorten(2, rest);
+        let (log, report) = load(files, Shutdown::Unclean, 0, &rig.config);
+        (values(&log), report.truncated)
+    };
+    let kept = vec!["0".to_string(), "1".to_string()];
+    assert_eq!(shortened(Rest::Nothing), (kept.clone(), None));
+    let half = 69 / 2;
+    assert_eq!(shortened(Rest::HalfABatch), (kept, Some((0, half))));
+}
+
+#[test]
 fn what_is_torn_is_the_last_batch_though_it_is_damaged_already() {
     let mut rig = Rig::new(LogConfig::default());
     for value in ["0", "1", "2"] {

@@ -261,7 +261,7 @@ fn a_file_that_cannot_be_read_is_told() -> Result<()> {
     drive("playground-unread", View::WIDE, "", |page| {
         on_playground(page, "#/playground")?;
         let before = page.select("#scenario")?.value()?;
-        page.eval("void (Blob.prototype.text = () => Promise.reject(new Error('It was moved.')))")?;
+        page.eval("void (Blob.prototype.arrayBuffer = () => Promise.reject(new Error('It was moved.')))")?;
         let drop = "(() => {
             const data = new DataTransfer();
             data.items.add(new File(['brokers 3'], 'incident.txt', { type: 'text/plain' }));
@@ -273,7 +273,7 @@ fn a_file_that_cannot_be_read_is_told() -> Result<()> {
         ensure!(page.select("#scenario")?.value()? == before);
         page.open("#/lessons")?;
         page.wait_for_text("A lesson of your own")?;
-        page.eval("void (Blob.prototype.text = () => Promise.reject(new Error('It was moved.')))")?;
+        page.eval("void (Blob.prototype.arrayBuffer = () => Promise.reject(new Error('It was moved.')))")?;
         let path = format!("{}/page/files/mistakes.md", env!("CARGO_MANIFEST_DIR"));
         page.select("#lesson-file")?.choose_file(&path)?;
         page.wait_for_text("mistakes.md cannot be read (It was moved); open it again")

@@ -26,6 +26,7 @@ use crate::cluster::settings::{Micros, from_millis};
 use crate::log::{Encoder, Errors};
 use crate::sorted::{SortedMap, SortedSet};
 
+use super::consumer::Around;
 use super::out::{Out, broker};
 use super::protocol::{GroupResponse, InstanceId, JoinAnswer, MemberId, Standing};
 use super::record::{CONSUMER, Entry, GroupMetadata, MemberMetadata};
@@ -170,11 +171,11 @@ impl ClassicGroup {
     }
 
     /// Whether a heartbeat of this member would be answered without an error, so that it need not travel.
-    pub fn has_no_news_for(&self, standing: &Standing, cx_holds_rebalance: bool) -> bool {
+    pub fn has_no_news_for(&self, standing: &Standing, around: &Around<'_>) -> bool {
         let Some(member) = self.members.get(&standing.member) else {
             return false;
         };
-        let gathers = matches!(self.state, State::Preparing { .. }) && cx_holds_rebalance;
+        let gathers = matches!(self.state, State::Preparing { .. }) && around.holds(Rule::GroupRebalance);
         matches!(member.contact, Contact::Heard(_)) && standing.epoch == self.generation && !gathers
     }
 
