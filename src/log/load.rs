@@ -125,6 +125,7 @@ impl<'a> Loader<'a> {
             .remove(LEADER_EPOCH_CHECKPOINT)
             .map(|file| file.to_bytes())
             .unwrap_or_default();
+        // Kafka gives up where the file is malformed; this log opens without what it said.
         let epochs = checkpoint::read_epochs(&String::from_utf8_lossy(&epoch_text)).unwrap_or_default();
         let epochs = EpochCache::from_entries(epochs);
         let epoch_file = match epoch_text.is_empty() {

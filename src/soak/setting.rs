@@ -31,7 +31,7 @@ pub const KEEP: &[Setting] = &[
         name: "strong",
         sentence: "acks=all, two in-sync replicas at least, no unclean election: nothing but the loss of a page cache or a disk loses a record",
         promise: Promise::EveryInvariant,
-        begins: &[CLUSTER, "topic t assign=1,2,3/2,3,1 min.insync.replicas=2", SAFE, PLAIN],
+        begins: &[CLUSTER, TOPIC, SAFE, PLAIN],
         happens: &[SENDS, PROCESSES, WIRES],
     },
     Setting {
@@ -41,7 +41,7 @@ pub const KEEP: &[Setting] = &[
         begins: &[
             "feature eligible.leader.replicas.version=0",
             CLUSTER,
-            "topic t assign=1,2,3/2,3,1 min.insync.replicas=2",
+            TOPIC,
             SAFE,
             PLAIN,
         ],
@@ -53,7 +53,7 @@ pub const KEEP: &[Setting] = &[
         promise: Promise::EveryInvariant,
         begins: &[
             CLUSTER,
-            "topic t assign=1,2,3/2,3,1 min.insync.replicas=2",
+            TOPIC,
             SAFE,
             PLAIN,
             "consumer one group=readers topics=t auto.offset.reset=earliest session.timeout.ms=6000 auto.commit.interval.ms=1000",
@@ -83,7 +83,7 @@ pub const BREAK: &[Setting] = &[
         promise: Promise::Nothing,
         begins: &[
             CLUSTER,
-            "topic t assign=1,2,3/2,3,1 min.insync.replicas=2",
+            TOPIC,
             "producer app acks=1 linger.ms=0 batch.size=0 request.timeout.ms=2000 delivery.timeout.ms=5000",
             PLAIN,
         ],
@@ -112,23 +112,20 @@ pub const BREAK: &[Setting] = &[
         name: "all-hosts-without-power",
         sentence: "the power goes off everywhere, and nothing was flushed",
         promise: Promise::Nothing,
-        begins: &[CLUSTER, "topic t assign=1,2,3/2,3,1 min.insync.replicas=2", SAFE, PLAIN],
+        begins: &[CLUSTER, TOPIC, SAFE, PLAIN],
         happens: &[SENDS, PROCESSES, WIRES, BLACKOUT],
     },
     Setting {
         name: "hw-truncation",
         sentence: "replication=hw-truncation: a follower cuts to a high watermark that is one fetch behind, and is elected",
         promise: Promise::Nothing,
-        begins: &[
-            "rules replication=hw-truncation",
-            CLUSTER,
-            "topic t assign=1,2,3/2,3,1 min.insync.replicas=2",
-            SAFE,
-            PLAIN,
-        ],
+        begins: &["rules replication=hw-truncation", CLUSTER, TOPIC, SAFE, PLAIN],
         happens: &[SENDS, PROCESSES, WIRES],
     },
 ];
+
+/// Two partitions that different brokers lead.
+const TOPIC: &str = "topic t assign=1,2,3/2,3,1 min.insync.replicas=2";
 
 /// Short times, so that a schedule holds several lives.
 const CLUSTER: &str = "brokers 3 log.retention.ms=-1 broker.heartbeat.interval.ms=500 broker.session.timeout.ms=3000 replica.lag.time.max.ms=4000 replica.fetch.backoff.ms=200 replica.socket.timeout.ms=2000 offsets.topic.num.partitions=1";

@@ -1,6 +1,6 @@
 #![no_main]
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "each target uses one of them")]
 #[path = "../harness.rs"]
 mod harness;
 
