@@ -30,6 +30,7 @@ use super::session::{Direction, Session};
 use super::start;
 use super::terms::Words;
 use super::transport::Transport;
+use super::view::look::Look;
 use super::view::panels::thin;
 use super::view::stage::{Stage, Window};
 use super::view::{inspect, knobs, lanes, ledger, names, rows, told, wire};
@@ -304,49 +305,29 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
         true => Window::of_all(first, last, room.columns(zoom), page.window),
         false => Window::place(first, last + lanes::waiting(&look), room.columns(zoom), page.window),
     };
-    let mut flights = wire::flights(&look, session.heads());
-    if let Some(later) = later::get().filter(|_| page.heartbeats) {
-        flights.extend((later.views.heartbeats)(session));
-    }
-    let stage = Rc::new(Stage {
-        partition: look.names.partition(session.partition()).into(),
-        window,
-        producers: lanes::producers(&look, window),
-        brokers: rows::rows(&look, window),
-        consumers: lanes::consumers(&look),
-        controller: Rc::new(lanes::controller(&look)),
-        links: wire::links(&look),
-        flights,
-    });
+    let stage = Rc::new(stage(page, session, &look, window));
     let told = told::caption(&look).filter(|_| step > 0);
     let (caption, drawn) = written.map_or((None, None), |(said, drawn)| (Some(said), Some(drawn)));
     let caption = caption.or(told).unwrap_or_else(|| at_rest(session, reading));
     let drawn = drawn.unwrap_or_else(|| html! { <Words text={caption.clone()}/> });
     let broken = told::broken(&look);
     let now = names::time(look.world.now());
-    let frame = Frame {
-        window,
-        ground: Ground {
-            base: base_of(window),
-            selected: page.selected,
-            picked: picking.then(|| Rc::new(page.picked.clone())),
-            act: act.clone(),
-        },
+    let ground = Ground {
+        base: base_of(window),
+        selected: page.selected,
+        picked: picking.then(|| Rc::new(page.picked.clone())),
+        act: act.clone(),
     };
+    let frame = Frame { window, ground };
     let speed = page.speed;
-    let period = page.pace();
-    let motion = match page.way {
-        Way::Stepped if !still && page.playing && period >= 150 => Motion::Flow,
-        Way::Stepped if !still && !page.playing => Motion::Step,
-        _ => Motion::Still,
-    };
+    let motion = motion(page, still);
     let flow = FLIGHT.min(page.chosen_pace() + LINGER);
     // A scenario of somebody's own can be played to its end at once; a lesson has its stops.
     let more_to_come = matches!(page.place, Place::Playground(_)) && session.has_more_to_play();
     let marks = session.marks();
     let also = broken.as_ref().map_or_else(String::new, |broken| format!(" {broken}"));
     let spoken: Rc<str> = format!("Step {step} of {}, {now}. {caption}{also}", session.steps()).into();
-    let quiet = page.playing && period < 1_000;
+    let quiet = page.playing && page.pace() < 1_000;
     let refused = page.refused.as_ref();
     let refused = refused.map(|(name, why)| (AttrValue::from(*name), AttrValue::from(why.to_string())));
     // Where there is little room, the cluster comes before what can be set.
@@ -389,6 +370,33 @@ fn cluster(page: &Page, session: &Session, act: &Callback<Act>, room: Room, stil
                 { later(act, |views| (views.faults)(menu, session, act)) }
             }
         </>
+    }
+}
+
+/// The scene as it stands.
+fn stage(page: &Page, session: &Session, look: &Look<'_>, window: Window) -> Stage {
+    let mut flights = wire::flights(look, session.heads());
+    if let Some(later) = later::get().filter(|_| page.heartbeats) {
+        flights.extend((later.views.heartbeats)(session));
+    }
+    Stage {
+        partition: look.names.partition(session.partition()).into(),
+        window,
+        producers: lanes::producers(look, window),
+        brokers: rows::rows(look, window),
+        consumers: lanes::consumers(look),
+        controller: Rc::new(lanes::controller(look)),
+        links: wire::links(look),
+        flights,
+    }
+}
+
+/// How messages come to where they are drawn: they fly where there is time for it between two steps.
+fn motion(page: &Page, still: bool) -> Motion {
+    match page.way {
+        Way::Stepped if !still && page.playing && page.pace() >= 150 => Motion::Flow,
+        Way::Stepped if !still && !page.playing => Motion::Step,
+        _ => Motion::Still,
     }
 }
 
