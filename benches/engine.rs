@@ -165,7 +165,7 @@ topic t partitions=20 replicas=3
 fn soaked(schedules: u64) -> Duration {
     let arena = Arena::new(&KEEP[0]).expect("its statements are well formed");
     let begun = Instant::now();
-    let broken = arena.hunt(0..schedules);
+    let broken = arena.hunt(0..schedules).found;
     assert!(
         broken.is_none(),
         "{}",

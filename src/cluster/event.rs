@@ -408,6 +408,12 @@ pub enum What {
         from: Vec<BrokerId>,
         to: Vec<BrokerId>,
     },
+    /// News that told the leader nothing new have replaced the ISR that it asked for and was not answered about.
+    IsrForgotten {
+        broker: BrokerId,
+        partition: TopicPartition,
+        isr: Vec<BrokerId>,
+    },
     /// The controller refused it.
     IsrRefused {
         broker: BrokerId,

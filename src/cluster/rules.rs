@@ -94,6 +94,7 @@ rules! {
     IsrShrink "isr.shrink.lag" "A follower that has not reached the log end for replica.lag.time.max.ms leaves the ISR." "Partition.maybeShrinkIsr" "c51a-hung-follower-holds-the-ack";
     IsrExpand "isr.expand" "A follower that has reached the high watermark and the start of the leader's epoch joins the ISR." "Partition.maybeExpandIsr" "c45c-acks0-skips-the-min-isr-check";
     IsrCommit "isr.commit" "A change of the ISR counts when the controller has accepted it." "AlterPartitionManager, Partition.handleAlterPartitionUpdate" "r10-a-leader-cut-off-commits-nothing";
+    IsrForgotten "isr.forgotten" "News with the partition epoch that the leader knows already replace an ISR that it has asked for, though the controller may still grant it." "Partition.makeLeader, updateAssignmentAndIsr" "d01-an-isr-wish-forgotten";
 
     // Follower.
     AppendFollower "log.append.follower" "A follower copies its leader's batches byte for byte." "UnifiedLog.appendAsFollower" "c42-two-fetches-before-the-ack";

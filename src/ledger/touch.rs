@@ -52,6 +52,7 @@ pub(crate) fn about(what: &What, mut f: impl FnMut(Subject)) {
         | What::HighWatermark { broker, partition, .. }
         | What::LogStart { broker, partition, .. }
         | What::IsrProposed { broker, partition, .. }
+        | What::IsrForgotten { broker, partition, .. }
         | What::IsrRefused { broker, partition, .. }
         | What::BecameLeader { broker, partition, .. }
         | What::BecameFollower { broker, partition, .. }

@@ -149,6 +149,7 @@ impl Describer<'_> {
             What::HighWatermark { .. }
             | What::LogStart { .. }
             | What::IsrProposed { .. }
+            | What::IsrForgotten { .. }
             | What::IsrRefused { .. }
             | What::BecameLeader { .. }
             | What::BecameFollower { .. }

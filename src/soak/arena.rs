@@ -8,7 +8,7 @@ use crate::scenario::{inputs, parse, setup};
 
 use super::play::{Broken, Play};
 use super::schedule::{self, Schedule};
-use super::setting::{BROKERS, KINDS, Setting};
+use super::setting::{BROKERS, KINDS, Promise, Setting};
 use super::shrink::{self, Found};
 
 /// Where the schedules of one setting are played.
@@ -66,9 +66,15 @@ impl Arena {
 
     /// Plays a schedule. Gives what it broke, and after how many moves, if it broke anything.
     pub fn play(&self, schedule: &[super::Move]) -> Option<(Broken, usize)> {
-        let mut play = Play::new(self);
+        self.judge(&mut Play::new(self), schedule)
+    }
+
+    fn judge(&self, play: &mut Play<'_>, schedule: &[super::Move]) -> Option<(Broken, usize)> {
         for (at, &next) in schedule.iter().enumerate() {
             play.perform(next);
+            if self.is_known(play) {
+                return None;
+            }
             if let Some(broken) = play.broken() {
                 return Some((broken, at + 1));
             }
@@ -76,14 +82,36 @@ impl Arena {
         play.broken_at_last().map(|broken| (broken, schedule.len()))
     }
 
-    /// The first of these seeds whose schedule breaks something, shrunk.
-    pub fn hunt(&self, seeds: impl IntoIterator<Item = u64>) -> Option<Found> {
-        seeds.into_iter().find_map(|seed| {
-            let schedule = self.schedule(seed);
-            let (broken, moves) = self.play(&schedule)?;
-            Some(shrink::shrunk(self, seed, &schedule[..moves], broken))
-        })
+    /// Whether Kafka promises nothing of what follows: a leader that forgets an ISR it has asked for may be granted it, and
+    /// does not wait for who is in it (`d01-an-isr-wish-forgotten`).
+    fn is_known(&self, play: &Play<'_>) -> bool {
+        play.forgot && self.setting.promise == Promise::EveryInvariant
     }
+
+    /// The first of these seeds whose schedule breaks something, shrunk.
+    pub fn hunt(&self, seeds: impl IntoIterator<Item = u64>) -> Hunt {
+        let mut hunt = Hunt::default();
+        for seed in seeds {
+            let schedule = self.schedule(seed);
+            let mut play = Play::new(self);
+            let broken = self.judge(&mut play, &schedule);
+            hunt.known += u64::from(self.is_known(&play));
+            if let Some((broken, moves)) = broken {
+                hunt.found = Some(shrink::shrunk(self, seed, &schedule[..moves], broken));
+                break;
+            }
+        }
+        hunt
+    }
+}
+
+/// What came of some schedules.
+#[derive(Clone, Debug, Default)]
+pub struct Hunt {
+    /// The first that broke something that was promised.
+    pub found: Option<Found>,
+    /// How many were set aside because a leader forgot an ISR that it had asked for, as Kafka's do.
+    pub known: u64,
 }
 
 /// The world after the statements with which a setting begins.

@@ -15,7 +15,7 @@ mod shrink;
 #[cfg(test)]
 mod tests;
 
-pub use arena::Arena;
+pub use arena::{Arena, Hunt};
 pub use play::Broken;
 pub use schedule::{Move, Schedule};
 pub use setting::{BREAK, KEEP, Promise, Setting};

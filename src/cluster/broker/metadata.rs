@@ -117,7 +117,18 @@ impl Process {
         let Some(replica) = self.assigned_replica(cx, tp, partition) else {
             return;
         };
+        let wish = replica.wish_besides(partition);
         let new_epoch = replica.lead(me, partition, now);
+        if let (Some(wish), Some(leading)) = (wish, replica.leading_mut()) {
+            match cx.holds(Rule::IsrForgotten) {
+                true => cx.say(Rule::IsrForgotten, || What::IsrForgotten {
+                    broker: me,
+                    partition: tp,
+                    isr: wish.isr,
+                }),
+                false => leading.pending = Some(wish),
+            }
+        }
         let (epoch, start) = (partition.leader_epoch, replica.log.log_end_offset());
         if new_epoch {
             cx.say(Rule::BecomeLeader, || What::BecameLeader {

@@ -184,6 +184,12 @@ impl Replica {
         new_epoch
     }
 
+    /// The ISR that this leader has asked for, if news of the partition tell it nothing that it does not know.
+    pub(super) fn wish_besides(&self, news: &PartitionImage) -> Option<PendingIsr> {
+        let pending = self.leading()?.pending.clone()?;
+        (news.partition_epoch == self.partition_epoch).then_some(pending)
+    }
+
     /// Takes up the role of follower. Says whether a new epoch begins with it.
     pub(super) fn follow(&mut self, partition: &PartitionImage) -> bool {
         let new_epoch = partition.leader_epoch > self.leader_epoch;

@@ -124,6 +124,10 @@ impl Describer<'_> {
                 .fact("from", brokers(from))
                 .fact("to", brokers(to))
                 .broker(*broker, "proposes-isr"),
+            What::IsrForgotten { broker, partition, isr } => self
+                .at(*partition)
+                .fact("isr", brokers(isr))
+                .broker(*broker, "forgets-isr"),
             What::IsrRefused {
                 broker,
                 partition,

@@ -68,6 +68,7 @@ pub fn weight(what: &What) -> u8 {
         What::MessageLost { .. } => 52,
         What::Disconnected { .. } | What::RegistrationWaits { .. } => 49,
         What::IsrProposed { .. } | What::IsrRefused { .. } | What::ElrChanged { .. } => 50,
+        What::IsrForgotten { .. } => 65,
         What::Fenced { .. } | What::Unfenced { .. } | What::Registered { .. } | What::ShuttingDown { .. } => 48,
         What::ClientEnded { .. } | What::ClientStarted { .. } | What::ConsumerError { .. } => 46,
         What::WillRetry { .. } => 44,
@@ -580,6 +581,12 @@ fn controller_line(what: &What, names: Names<'_>) -> Option<String> {
         What::Reassigned { to, .. } => format!("Replicas are to lie on {}.", brokers_said(to)),
         What::IsrProposed { broker, to, .. } => {
             format!("Broker {broker} asks the controller for the ISR {}.", brokers(to))
+        }
+        What::IsrForgotten { broker, isr, .. } => {
+            format!(
+                "Broker {broker} forgets the ISR {} that it asked for: late news set back what was before.",
+                brokers(isr)
+            )
         }
         What::IsrRefused { broker, error, .. } => {
             format!("The controller refuses broker {broker}'s ISR: {}.", error.name())
