@@ -1,5 +1,5 @@
 //! The fenced blocks of a lesson: scene, store, caption, predict, check, ladder, puzzle, design, real. Their own grammar is
-//! read here; the statements within them stay text, each with its line, and are read in [`compile`](super::compile).
+//! read here; the statements within them stay text, each with its line, and are read in `compile`.
 
 use super::fault::{Fault, or_rather};
 use super::front;

@@ -11,10 +11,22 @@ const MOST_PRESSES: usize = 400;
 
 const SOLVED: &str = "Boolean(document.querySelector('[data-testid=puzzle].good'))";
 
+/// The lessons are shared out among as many tests, which can run at once.
+const SHARES: usize = 2;
+
 #[test]
 fn every_lesson_is_read_to_its_end_by_keyboard() -> Result<()> {
+    read_share("lessons", 0)
+}
+
+#[test]
+fn every_lesson_is_read_to_its_end_by_keyboard_in_a_second_share() -> Result<()> {
+    read_share("lessons-second", 1)
+}
+
+fn read_share(name: &str, share: usize) -> Result<()> {
     let mut slugs = Vec::new();
-    drive("lessons", View::WIDE, "#/lessons", |page| {
+    drive(name, View::WIDE, "#/lessons", |page| {
         page.wait_for_text("A lesson of your own")?;
         let links = page.eval("[...document.querySelectorAll('main ol a')].map((link) => link.hash)")?;
         let links = links.as_array().into_iter().flatten().filter_map(|link| link.as_str());
@@ -28,7 +40,7 @@ fn every_lesson_is_read_to_its_end_by_keyboard() -> Result<()> {
         .filter(|name| is_lesson(name))
         .count();
     ensure!(slugs.len() == all, "{all} lessons, of which the list has {slugs:?}");
-    for slug in slugs {
+    for slug in slugs.into_iter().skip(share).step_by(SHARES) {
         drive(&format!("lesson-{slug}"), View::WIDE, "", |page| read(page, &slug))?;
     }
     Ok(())
