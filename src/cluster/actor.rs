@@ -1,7 +1,8 @@
 //! What an actor (a broker's process, the controller, a client) may do while it handles one thing.
 //!
 //! An actor changes its own state and leaves [`Effect`]s; it never touches another actor. The world then puts messages
-//! on the wire (or loses them), sets timers, and goes on. So an actor can be tested alone, and a random schedule can interleave them.
+//! on the wire (or loses them), sets timers, and goes on. So an actor can be tested alone, and a random schedule can
+//! interleave them.
 
 use crate::cluster::event::{Event, What};
 use crate::cluster::ids::{BrokerId, Node, TopicPartition};

@@ -70,6 +70,11 @@ impl Describer<'_> {
         self.fact("partition", name)
     }
 
+    /// Where something became something else.
+    fn change(&mut self, partition: TopicPartition, from: impl Display, to: impl Display) -> &mut Self {
+        self.at(partition).fact("from", from).fact("to", to)
+    }
+
     fn maybe_at(&mut self, partition: Option<TopicPartition>) -> &mut Self {
         if let Some(partition) = partition {
             self.at(partition);
@@ -227,19 +232,13 @@ impl Describer<'_> {
                 self.fact("epoch", epoch).done(controller, "elects")
             }
             What::IsrChanged { partition, from, to } => self
-                .at(*partition)
-                .fact("from", brokers(from))
-                .fact("to", brokers(to))
+                .change(*partition, brokers(from), brokers(to))
                 .done(controller, "changes-isr"),
             What::ElrChanged { partition, from, to } => self
-                .at(*partition)
-                .fact("from", brokers(from))
-                .fact("to", brokers(to))
+                .change(*partition, brokers(from), brokers(to))
                 .done(controller, "changes-elr"),
             What::Reassigned { partition, from, to } => self
-                .at(*partition)
-                .fact("from", brokers(from))
-                .fact("to", brokers(to))
+                .change(*partition, brokers(from), brokers(to))
                 .done(controller, "reassigns"),
             What::Registered { broker, epoch } => self
                 .fact("broker", broker)

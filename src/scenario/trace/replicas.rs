@@ -99,30 +99,20 @@ impl Describer<'_> {
                 partition,
                 from,
                 to,
-            } => self
-                .at(*partition)
-                .fact("from", from)
-                .fact("to", to)
-                .broker(*broker, "moves-hw"),
+            } => self.change(*partition, from, to).broker(*broker, "moves-hw"),
             What::LogStart {
                 broker,
                 partition,
                 from,
                 to,
-            } => self
-                .at(*partition)
-                .fact("from", from)
-                .fact("to", to)
-                .broker(*broker, "moves-log-start"),
+            } => self.change(*partition, from, to).broker(*broker, "moves-log-start"),
             What::IsrProposed {
                 broker,
                 partition,
                 from,
                 to,
             } => self
-                .at(*partition)
-                .fact("from", brokers(from))
-                .fact("to", brokers(to))
+                .change(*partition, brokers(from), brokers(to))
                 .broker(*broker, "proposes-isr"),
             What::IsrForgotten { broker, partition, isr } => self
                 .at(*partition)
@@ -173,11 +163,7 @@ impl Describer<'_> {
                 to,
                 from,
                 ..
-            } => self
-                .at(*partition)
-                .fact("from", from)
-                .fact("to", to)
-                .broker(*broker, "truncates"),
+            } => self.change(*partition, from, to).broker(*broker, "truncates"),
             other => self.rest(other),
         }
     }
@@ -194,11 +180,7 @@ impl Describer<'_> {
                 partition,
                 from,
                 to,
-            } => self
-                .at(*partition)
-                .fact("from", from)
-                .fact("to", to)
-                .broker(*broker, "flushes"),
+            } => self.change(*partition, from, to).broker(*broker, "flushes"),
             What::SegmentDeleted {
                 broker,
                 partition,
@@ -229,11 +211,7 @@ impl Describer<'_> {
                     true => Value::Absent,
                     false => Value::Offsets(kept.clone()),
                 };
-                self.at(*partition)
-                    .fact("from", from)
-                    .fact("to", to)
-                    .fact("gone", gone)
-                    .fact("kept", kept);
+                self.change(*partition, from, to).fact("gone", gone).fact("kept", kept);
                 self.broker(*broker, "compacts")
             }
             What::FilesRemoved { broker, partition } => self.at(*partition).broker(*broker, "removes-files"),
